@@ -1,0 +1,1 @@
+"""Models that the search can drive, one module a runtime."""

@@ -1,0 +1,1 @@
+"""Ways of bringing a model in, one module a format."""

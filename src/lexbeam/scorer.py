@@ -1,0 +1,84 @@
+"""The narrow waist between search and model.
+
+The search never sees the vocabulary. Each step it hands over the token that every live row has
+just taken, and gets back only what it will look at: the best few tokens of each row, and the
+scores of the tokens it asked for. A model that keeps to this protocol can be searched, whatever
+it runs on; the state is the model's own business and is passed back untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAD = -1
+"""Fills the unused places of ``ask`` and ``ban``; its score is minus infinity."""
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.floating[Any]]
+
+
+class Scores(NamedTuple):
+    """What a model answers to one step, row by row."""
+
+    top_scores: FloatArray  # shape: (rows, top), log-probabilities, falling
+    top_ids: IntArray  # shape: (rows, top)
+    ask_scores: FloatArray  # shape: (rows, asked)
+    state: Any
+
+
+class Scorer(Protocol):
+    """A model that generates token by token.
+
+    Rows are numbered within one call. In the first step row i belongs to sentence i and its
+    token is ``bos``; from then on ``parents[r]`` names the row of the step before that row r
+    continues, and with it the sentence. Rows of one sentence stand next to each other, in the
+    order of the sentences; rows that are not named as parents are gone for good.
+    """
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of token ids; every id is in [0, vocabulary_size)."""
+        ...
+
+    @property
+    def bos(self) -> int:
+        """What the first step is given as the token before the output (any integer)."""
+        ...
+
+    @property
+    def eos(self) -> int:
+        """The token that ends the output."""
+        ...
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:
+        """Read the sources; return the state for the first step.
+
+        ``wanted`` lists for each sentence the tokens that may be asked for later: a model that
+        prices only part of its vocabulary must price these too.
+        """
+        ...
+
+    def step(
+        self,
+        state: Any,
+        tokens: IntArray,  # shape: (rows,)
+        parents: IntArray,  # shape: (rows,)
+        ask: IntArray,  # shape: (rows, asked)
+        ban: IntArray,  # shape: (rows, banned)
+        top: int,
+    ) -> Scores:
+        """Price the next token of every row.
+
+        - ``top`` best tokens of each row and their log-probabilities, best first, the end of
+          sentence and the row's banned tokens left out. Where a row has fewer tokens than
+          ``top``, the rest has score minus infinity (its ids don't matter).
+        - the log-probability of each asked token, the end of sentence among them when asked;
+          minus infinity where ``ask`` is ``PAD``. The search never asks for a banned token.
+        - banning hides tokens, it does not renormalise: all are log-probabilities of the
+          model's full distribution.
+        """
+        ...
