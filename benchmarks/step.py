@@ -1,0 +1,121 @@
+"""What the search itself costs a step: ``python benchmarks/step.py``.
+
+The model is a stand-in that hands out prepared proposals, so all that is timed is what lies
+between its answer and the next question. For each batch size and beam the numbers of
+constraint tokens take turns, several rounds of them, so that a busy machine disturbs all of
+them alike; the median of the rounds is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lexbeam.scorer import IntArray, Scores
+from lexbeam.search import decode
+
+VOCABULARY = 32_000
+EOS = 0
+BATCHES, BEAMS, CONSTRAINTS = (1, 8, 32), (5, 10, 20), (0, 1, 5, 10, 20, 50)
+
+
+class PreparedScorer:
+    """Answers at once, from a few prepared sheets; lets outputs end after ``steps`` steps."""
+
+    vocabulary_size, bos, eos = VOCABULARY, EOS, EOS
+
+    def __init__(self, rows: int, top: int, asked: int, steps: int, seed: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.steps = steps
+        self.sheets = [
+            (
+                -np.sort(random.exponential(2.0, (rows, top)), axis=1).astype(np.float32),
+                random.integers(1, VOCABULARY, (rows, top)),
+                -random.exponential(8.0, (rows, asked)).astype(np.float32),
+            )
+            for _ in range(8)
+        ]
+        self.searching = 0.0
+        self.calls = 0
+        self._answered = 0.0
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> None:
+        """Forget the time of an earlier run."""
+        self.searching, self.calls = 0.0, 0
+
+    def step(
+        self,
+        state: None,
+        tokens: IntArray,
+        parents: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+    ) -> Scores:
+        """Stop the clock of the search, hand out a sheet, start the clock."""
+        if self.calls:
+            self.searching += time.perf_counter() - self._answered
+        top_scores, top_ids, ask_scores = self.sheets[self.calls % len(self.sheets)]
+        rows, asked = ask.shape
+        answer = ask_scores[:rows, :asked].copy()
+        answer[:, 0] = -40.0 if self.calls < self.steps else -0.001
+        self.calls += 1
+        self._answered = time.perf_counter()
+        return Scores(top_scores[:rows, :top], top_ids[:rows, :top], answer, state)
+
+
+def make_phrases(constraints: int, batch: int, seed: int) -> list[list[list[int]]]:
+    """Return phrases of 1, 2 and 3 tokens, as words after subword splitting are."""
+    random = np.random.default_rng(seed)
+    sentences = []
+    for _ in range(batch):
+        tokens = (1 + random.permutation(VOCABULARY - 1)[:constraints]).tolist()
+        phrases, lengths = [], [1, 2, 1, 3, 1, 2]
+        while tokens:
+            length = lengths[len(phrases) % len(lengths)]
+            phrases.append(tokens[:length])
+            tokens = tokens[length:]
+        sentences.append(phrases)
+    return sentences
+
+
+def measure(scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int) -> float:
+    """Return the milliseconds that the search takes a step."""
+    phrases = make_phrases(constraints, batch, seed)
+    limit = scorer.steps + 3 * constraints + 40
+    decode(scorer, [None] * batch, phrases, beam_size=beam, max_length=limit)
+    return 1000 * scorer.searching / (scorer.calls - 1)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--steps", type=int, default=60)
+    options = parser.parse_args()
+    print(f"load of the machine at the start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
+    print("ms a step; added: over C = 0; growth: C = 50 over C = 1\n")
+    columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)
+    print(f"{'batch':>5}{'k':>4}{columns}{'growth':>10}   added")
+    for batch in BATCHES:
+        for beam in BEAMS:
+            scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
+            times: dict[int, list[float]] = {c: [] for c in CONSTRAINTS}
+            for seed in range(options.rounds):
+                for constraints in CONSTRAINTS:
+                    times[constraints].append(measure(scorer, batch, beam, constraints, seed))
+            median = {c: statistics.median(values) for c, values in times.items()}
+            cells = "".join(f"{median[c]:>10.3f}" for c in CONSTRAINTS)
+            added = " ".join(f"{median[c] - median[0]:.3f}" for c in CONSTRAINTS[1:])
+            print(f"{batch:>5}{beam:>4}{cells}{median[50] / median[1]:>10.2f}   {added}")
+    print(f"\nload at the end: {os.getloadavg()[0]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The settings of a search, checked once; a result can carry them to say what made it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from lexbeam.allocation import POLICIES
+from lexbeam.errors import SettingError
+
+STOPS = ("all", "first", "bound")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search; see `lexbeam.search.decode` for what each setting means."""
+
+    beam_size: int = 10
+    algorithm: str = "dba"
+    prune: float | None = 20.0
+    stop: str = "all"
+    nbest: int = 1
+    length_penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("beam_size", "nbest"):
+            object.__setattr__(self, name, at_least(1, name, getattr(self, name)))
+        if self.algorithm not in POLICIES:
+            raise SettingError(_choose("algorithm", self.algorithm, POLICIES))
+        if self.stop not in STOPS:
+            raise SettingError(_choose("stop", self.stop, STOPS))
+        prune = 0.0 if self.prune is None else _number("prune", self.prune)
+        if prune < 0:
+            raise SettingError(f"prune must be at least 0 (0 turns it off), not {self.prune!r}")
+        object.__setattr__(self, "prune", prune or None)
+        object.__setattr__(self, "length_penalty", _number("length_penalty", self.length_penalty))
+
+
+def at_least(least: int, name: str, value: Any) -> int:
+    """Return the value as a plain integer, or say which setting is out of range."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise SettingError(f"{name} must be an integer, not {value!r}") from None
+    if number < least:
+        raise SettingError(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise SettingError(f"{name} must be a number, not {value!r}") from None
+    if not math.isfinite(number):
+        raise SettingError(f"{name} must be finite, not {value!r}")
+    return number
+
+
+def _choose(name: str, value: Any, choices: Any) -> str:
+    return f"unknown {name} {value!r}; choose one of: {', '.join(choices)}"

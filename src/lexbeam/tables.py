@@ -1,0 +1,40 @@
+"""Ragged Python lists packed into rectangular arrays, the form in which the search reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = tuple[NDArray[np.uint64], ...]
+"""Sets of up to 64 · len members, one flat array for each 64 of them.
+
+Kept apart, not as one array of two dimensions: nearly every batch has a single word, and then
+no operation has an axis to reduce.
+"""
+
+_WORD = (1 << 64) - 1
+
+
+def pack_rows(rows: Sequence[Sequence[int]], fill: int) -> NDArray[np.int64]:
+    """Return the rows as one array, short ones filled up. # shape: (rows, longest row)."""
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    width = int(lengths.max(initial=0))
+    packed = np.full((len(rows), width), fill, dtype=np.int64)
+    packed[np.arange(width) < lengths[:, None]] = list(chain.from_iterable(rows))
+    return packed
+
+
+def pack_bits(sets: Sequence[int], words: int) -> Bits:
+    """Return sets given as Python integers as ``words`` arrays. # shape of each: (sets,)."""
+    return tuple(
+        np.array([bits >> (64 * word) & _WORD for bits in sets], dtype=np.uint64)
+        for word in range(words)
+    )
+
+
+def unpack_bits(bits: Bits, index: int) -> int:
+    """Return one of the sets as a Python integer."""
+    return sum(int(word[index]) << (64 * number) for number, word in enumerate(bits))

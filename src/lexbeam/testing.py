@@ -1,0 +1,165 @@
+"""Toy models for testing a search without a network.
+
+A search can be wrong in ways that no real model shows. These scorers are small enough that
+every possible output can be listed and priced (`every_output`), so that what a search returns
+can be held against the truth.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lexbeam.errors import InputError
+from lexbeam.scorer import PAD, FloatArray, IntArray, Scores
+
+__all__ = ["HistoryScorer", "TableScorer", "every_output"]
+
+
+class _ToyScorer:
+    """What all toy models share: from the full distribution to the narrow answer."""
+
+    def __init__(self, vocabulary_size: int, bos: int, eos: int) -> None:
+        if not 0 <= eos < vocabulary_size:
+            raise InputError(f"eos {eos} is outside the vocabulary of {vocabulary_size}")
+        if not 0 <= bos < vocabulary_size:
+            raise InputError(f"bos {bos} is outside the vocabulary of {vocabulary_size}")
+        self.vocabulary_size = vocabulary_size
+        self.bos = bos
+        self.eos = eos
+
+    def next_log_probs(self, source: Any, prefix: Sequence[int]) -> NDArray[np.float64]:
+        """Return the full distribution after a prefix. # shape: (vocabulary,)."""
+        raise NotImplementedError
+
+    def _answer(
+        self, log_probs: FloatArray, ask: IntArray, ban: IntArray, top: int, state: Any
+    ) -> Scores:
+        rows = np.arange(len(log_probs))[:, None]
+        ask_scores = np.where(ask == PAD, -np.inf, log_probs[rows, np.maximum(ask, 0)])
+        open_to_choice = log_probs.copy()  # shape: (rows, vocabulary)
+        open_to_choice[:, self.eos] = -np.inf
+        row, column = (ban != PAD).nonzero()
+        open_to_choice[row, ban[row, column]] = -np.inf
+        best = (-open_to_choice).argsort(axis=1, kind="stable")[:, :top]
+        missing = ((0, 0), (0, top - best.shape[1]))
+        return Scores(
+            np.pad(open_to_choice[rows, best], missing, constant_values=-np.inf),
+            np.pad(best, missing),
+            ask_scores,
+            state,
+        )
+
+
+class TableScorer(_ToyScorer):
+    """A first-order model: the next token depends on the last one only.
+
+    ``log_probs[i, j]`` is the log-probability of token j after token i; row ``bos`` holds the
+    first tokens. The sources don't matter, only how many there are.
+    """
+
+    def __init__(self, log_probs: ArrayLike, *, bos: int, eos: int) -> None:
+        self.log_probs = np.array(log_probs, dtype=np.float64)  # shape: (vocabulary, vocabulary)
+        if self.log_probs.ndim != 2 or len(set(self.log_probs.shape)) != 1:
+            raise InputError(f"log_probs must be a square table, not {self.log_probs.shape}")
+        super().__init__(len(self.log_probs), bos, eos)
+
+    def next_log_probs(self, source: Any, prefix: Sequence[int]) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return the row of the last token."""
+        row: NDArray[np.float64] = self.log_probs[prefix[-1] if len(prefix) else self.bos]
+        return row
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> None:
+        """Do nothing: the table has no memory."""
+
+    def step(
+        self,
+        state: Any,
+        tokens: IntArray,
+        parents: IntArray,  # noqa: ARG002
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+    ) -> Scores:
+        """Look the tokens up."""
+        return self._answer(self.log_probs[tokens], ask, ban, top, state)
+
+
+class HistoryScorer(_ToyScorer):
+    """A model whose distribution depends on the source and on every token before.
+
+    Each history is hashed to a seed, and the seed gives a random distribution: nothing can
+    hide behind the Markov property, and rows that are mixed up are noticed at once.
+    ``spread`` is the standard deviation of the logits.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        *,
+        bos: int = 0,
+        eos: int = 1,
+        seed: int = 0,
+        spread: float = 2.0,
+    ) -> None:
+        super().__init__(vocabulary_size, bos, eos)
+        self.seed = seed
+        self.spread = spread
+
+    def next_log_probs(self, source: Any, prefix: Sequence[int]) -> NDArray[np.float64]:
+        """Return a distribution that belongs to this history alone."""
+        history = repr((self.seed, source, [int(token) for token in prefix]))
+        random = np.random.default_rng(zlib.crc32(history.encode()))
+        logits = random.normal(scale=self.spread, size=self.vocabulary_size)
+        log_probs: NDArray[np.float64] = logits - np.logaddexp.reduce(logits)
+        return log_probs
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:  # noqa: ARG002
+        """Remember the sources; no token has been taken yet."""
+        return [(source, None) for source in sources]
+
+    def step(
+        self,
+        state: Any,
+        tokens: IntArray,
+        parents: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+    ) -> Scores:
+        """Hash every row's history."""
+        histories = []
+        for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True):
+            source, prefix = state[parent]
+            histories.append((source, [] if prefix is None else [*prefix, token]))
+        log_probs = np.array([self.next_log_probs(*history) for history in histories])
+        return self._answer(log_probs, ask, ban, top, histories)
+
+
+def every_output(
+    scorer: TableScorer | HistoryScorer, max_length: int, source: Any = None
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Yield every output of at most ``max_length`` tokens with its log-probability.
+
+    The end of sentence is priced in, but not among the tokens. There are |V|^n outputs of
+    length n: keep both small.
+    """
+    tokens = [token for token in range(scorer.vocabulary_size) if token != scorer.eos]
+    known: dict[tuple[int, ...], tuple[float, NDArray[np.float64]]] = {
+        (): (0.0, scorer.next_log_probs(source, ()))
+    }
+    for length in range(max_length + 1):
+        for output in product(tokens, repeat=length):
+            if output:
+                before, row = known[output[:-1]]
+                known[output] = (
+                    before + float(row[output[-1]]),
+                    scorer.next_log_probs(source, output),
+                )
+            log_prob, row = known[output]
+            yield output, log_prob + float(row[scorer.eos])

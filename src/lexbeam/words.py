@@ -1,0 +1,58 @@
+"""Where words end, as far as tokens can tell.
+
+With SentencePiece ``▁Haus`` followed by ``tür`` is *Haustür*, not *Haus*: a phrase counts only
+if the token after it begins something new. Which tokens do so is a matter of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lexbeam.errors import InputError
+from lexbeam.scorer import IntArray
+from lexbeam.trie import Tokens
+
+
+@dataclass(frozen=True)
+class Words:
+    """Two facts about each token of a vocabulary. # shape of both: (vocabulary,)."""
+
+    boundary: NDArray[np.bool_]
+    """Before this token a word has ended: it starts a word, is punctuation, or is the end."""
+    closing: NDArray[np.bool_]
+    """After this token a word has ended, whatever follows: punctuation, Chinese characters."""
+
+    @classmethod
+    def of(
+        cls, boundary: ArrayLike | None, closing: ArrayLike | None, vocabulary_size: int, eos: int
+    ) -> Words | None:
+        """Return the facts as checked arrays; None where phrases are plain token sequences."""
+        if boundary is None:
+            if closing is not None:
+                raise InputError("closing is given without boundary")
+            return None
+        marks = []
+        for name, given in (("boundary", boundary), ("closing", closing)):
+            mark = np.zeros(vocabulary_size, np.bool_) if given is None else np.array(given, bool)
+            if mark.shape != (vocabulary_size,):
+                raise InputError(
+                    f"{name} has shape {mark.shape}, the vocabulary has {vocabulary_size} tokens"
+                )
+            marks.append(mark)
+        marks[0][eos] = True
+        return cls(*marks)
+
+    def waits(self, phrase: Tokens) -> bool:
+        """Say whether the phrase counts only if a boundary follows."""
+        return not self.closing[phrase[-1]]
+
+    def ends(self, token: int) -> bool:
+        """Say whether a word has ended before this token."""
+        return bool(self.boundary[token])
+
+    def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
+        """Say before which of the tokens a word has ended."""
+        return self.boundary[tokens]
