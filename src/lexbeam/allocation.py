@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.scorer import FloatArray, IntArray
+from lexbeam.tables import pick, starts
 
 NO_CANDIDATE = -np.inf
 """The score of a place in the candidates that holds none."""
@@ -83,7 +84,7 @@ class Plain:
         beam: int,
     ) -> Selection:
         """Take the best candidates, whatever they have met."""
-        return _take_best(score, score, beam)
+        return _take_best(k_best(score, beam), score)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Dba:
         # slots begin in the top bank and move down, so the beam is filled from the top.
         shared = (sizes > 0) & (sizes < beam)
         if not shared.any():
-            return _take_best(_bank_first(bank, score), score, beam)
+            return _take_best(_by_bank(bank, score, beam), score)
         counts = count(bank, score, int(sizes.max()) + 1)
         slots = from_top(beam, counts)
         banks = int(sizes[shared].max()) + 1
@@ -189,20 +190,21 @@ def adjust(slots: IntArray, counts: IntArray) -> IntArray:
 
 def from_top(beam: int, counts: IntArray) -> IntArray:
     """Give all slots to the top bank, what it can't use to the next, and so on down."""
-    down_to_here = np.minimum(_at_or_above(counts), beam)
-    slots: IntArray = down_to_here - np.minimum(_at_or_above(counts) - counts, beam)
+    above = _above(counts)
+    slots: IntArray = np.minimum(above + counts, beam) - np.minimum(above, beam)
     return slots
 
 
-def _at_or_above(counts: IntArray) -> IntArray:
-    """Return how many candidates are in each bank and those above. # shape: as counts."""
-    return counts[:, ::-1].cumsum(axis=1)[:, ::-1]
+def _above(counts: IntArray) -> IntArray:
+    """Return how many candidates are in the banks above each. # shape: as counts."""
+    above: IntArray = counts[:, ::-1].cumsum(axis=1)[:, ::-1] - counts
+    return above
 
 
 def count(bank: IntArray, score: FloatArray, banks: int) -> IntArray:
     """Return how many candidates each bank has. # shape: (sentences, banks)."""
     sentences = len(bank)
-    where = bank + np.arange(0, sentences * banks, banks)[:, None]
+    where = bank + starts(sentences, banks)[:, None]
     real = score > NO_CANDIDATE
     return np.bincount(where[real], minlength=sentences * banks).reshape(sentences, banks)
 
@@ -211,17 +213,13 @@ def fill(
     bank: IntArray, score: FloatArray, counts: IntArray, slots: IntArray, beam: int
 ) -> Selection:
     """Fill the slots of each bank with its best candidates."""
-    ranked = k_best(_bank_first(bank, score), bank.shape[1])
-    bank_of_ranked = np.take_along_axis(bank, ranked, axis=1)
-    above = np.take_along_axis(_at_or_above(counts) - counts, bank_of_ranked, axis=1)
-    rank_in_bank = np.arange(bank.shape[1]) - above
-    chosen = rank_in_bank < np.take_along_axis(slots, bank_of_ranked, axis=1)
-    chosen &= np.take_along_axis(score, ranked, axis=1) > NO_CANDIDATE
+    ranked = _by_bank(bank, score, bank.shape[1])
+    bank_of_ranked = pick(bank, ranked)
+    rank_in_bank = np.arange(bank.shape[1]) - pick(_above(counts), bank_of_ranked)
+    chosen = rank_in_bank < pick(slots, bank_of_ranked)
+    chosen &= pick(score, ranked) > NO_CANDIDATE
     chosen_first = (~chosen).argsort(axis=1, kind="stable")[:, :beam]
-    return Selection(
-        np.take_along_axis(ranked, chosen_first, axis=1),
-        np.take_along_axis(chosen, chosen_first, axis=1),
-    )
+    return Selection(pick(ranked, chosen_first), pick(chosen, chosen_first))
 
 
 def k_best(keys: FloatArray, k: int) -> IntArray:
@@ -238,21 +236,19 @@ def k_best(keys: FloatArray, k: int) -> IntArray:
     missing = k - np.count_nonzero(above, axis=1)
     chosen = above | (level & (level.cumsum(axis=1) <= missing[:, None]))
     places = chosen.nonzero()[1].reshape(-1, k)
-    order = (-np.take_along_axis(keys, places, axis=1)).argsort(axis=1, kind="stable")
-    return np.take_along_axis(places, order, axis=1)
+    order = (-pick(keys, places)).argsort(axis=1, kind="stable")
+    return pick(places, order)
 
 
-def _take_best(keys: FloatArray, score: FloatArray, beam: int) -> Selection:
-    places = k_best(keys, beam)
-    return Selection(places, np.take_along_axis(score, places, axis=1) > NO_CANDIDATE)
+def _take_best(places: IntArray, score: FloatArray) -> Selection:
+    return Selection(places, pick(score, places) > NO_CANDIDATE)
 
 
-def _bank_first(bank: IntArray, score: FloatArray) -> FloatArray:
-    """Return keys that order candidates by bank, and by score within a bank."""
+def _by_bank(bank: IntArray, score: FloatArray, k: int) -> IntArray:
+    """Return the first k candidates of each sentence by bank, then score. # shape: (…, k)."""
     real = score > NO_CANDIDATE
+    if score.size <= _SMALL:
+        return np.lexsort((-score, np.where(real, -bank, 1)))[:, :k]
     lowest = score.min(where=real, initial=np.inf)
-    if lowest == np.inf:
-        return score
     span = score.max(initial=lowest) - lowest + 1.0
-    keys: FloatArray = bank * span + score
-    return keys
+    return k_best(bank * span + score if np.isfinite(span) else score, k)

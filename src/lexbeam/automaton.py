@@ -44,23 +44,6 @@ class States(NamedTuple):
         """Return the states as one column, ready to meet a row of tokens each."""
         return self._each(lambda array: array[:, None])
 
-    def flat(self) -> States:
-        """Return the states in one dimension."""
-        return self._each(np.ravel)
-
-    def join(self, others: States) -> States:
-        """Return these states followed by others."""
-        node, met, met_tokens, seen, seen_tokens, bank = self
-        met = tuple(np.concatenate(pair) for pair in zip(met, others.met, strict=True))
-        met_tokens = np.concatenate((met_tokens, others.met_tokens))
-        if seen is self.met:
-            seen, seen_tokens = met, met_tokens
-        else:
-            seen = tuple(np.concatenate(pair) for pair in zip(seen, others.seen, strict=True))
-            seen_tokens = np.concatenate((seen_tokens, others.seen_tokens))
-        node, bank = np.concatenate((node, others.node)), np.concatenate((bank, others.bank))
-        return States(node, met, met_tokens, seen, seen_tokens, bank)
-
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
         """Apply a function to every array, once to arrays that stand for two things."""
         node, met, met_tokens, seen, seen_tokens, bank = self
@@ -226,22 +209,12 @@ class Automaton:
         zeros = np.zeros(len(self.tries), np.int64)
         return self._arrive(self.roots, nothing, zeros)
 
-    def advance(self, states: States, tokens: IntArray, nodes: IntArray | None = None) -> States:
-        """Let every hypothesis take a token; arrays are broadcast against each other.
+    def advance(self, states: States, tokens: IntArray) -> States:
+        """Let every hypothesis take a token; arrays are broadcast against each other."""
+        return self.arrive(states, tokens, self.follow(states.node, tokens))
 
-        ``nodes``, where the tokens lead, can be given by who knows it already (`asked`).
-        """
-        if nodes is None:
-            nodes = self._follow(states.node, tokens)
-        if self.whole_words is None:
-            return self._arrive(nodes, states.met, states.met_tokens)
-        ended = self.whole_words.ended(tokens)
-        met = tuple(
-            np.where(ended, seen, met) for seen, met in zip(states.seen, states.met, strict=True)
-        )
-        return self._arrive(nodes, met, np.where(ended, states.seen_tokens, states.met_tokens))
-
-    def _follow(self, node: IntArray, tokens: IntArray) -> IntArray:
+    def follow(self, node: IntArray, tokens: IntArray) -> IntArray:
+        """Return the nodes that tokens lead to."""
         symbol = self._symbol[tokens]
         target: IntArray = self._from_root[self._row_of_node[node] + symbol]
         if self._move_symbols.shape[1]:
@@ -249,6 +222,16 @@ class Automaton:
             moved = (self._move_targets[node] * fits).max(axis=-1)
             target = np.where(moved > 0, moved, target)
         return target
+
+    def arrive(self, states: States, tokens: IntArray, nodes: IntArray) -> States:
+        """Let every hypothesis take a token, of which it is known where it leads."""
+        if self.whole_words is None:
+            return self._arrive(nodes, states.met, states.met_tokens)
+        ended = self.whole_words.ended(tokens)
+        met = tuple(
+            np.where(ended, seen, met) for seen, met in zip(states.seen, states.met, strict=True)
+        )
+        return self._arrive(nodes, met, np.where(ended, states.seen_tokens, states.met_tokens))
 
     def _arrive(self, node: IntArray, met: Bits, met_tokens: IntArray) -> States:
         """Count what ends at a node; the longest suffix that has begun a phrase is progress."""
@@ -258,18 +241,17 @@ class Automaton:
             seen, seen_tokens = _complete(self._completed_later, node, met, met_tokens)
         bank = seen_tokens
         if self._progress:
-            bank = seen_tokens + self._in_progress(node, seen)[0]
+            bank = seen_tokens + self._in_progress(node, seen)
         return States(node, met, met_tokens, seen, seen_tokens, bank)
 
-    def _in_progress(self, node: IntArray, seen: Bits) -> tuple[IntArray, IntArray]:
-        """Return depth and node of the longest suffix that is begun of an unmet phrase."""
-        depth, place = np.zeros_like(node), np.zeros_like(node)
+    def _in_progress(self, node: IntArray, seen: Bits) -> IntArray:
+        """Return the length of the longest suffix that has begun an unmet phrase."""
         unseen = [~word for word in seen]
+        longest: IntArray | None = None
         for layer in self._progress:
-            here = layer.depth[node] * _intersects(layer.begun, node, unseen)
-            place = np.where(here > depth, layer.node[node], place)
-            depth = np.maximum(depth, here)
-        return depth, place
+            length = layer.depth[node] * _intersects(layer.begun, node, unseen)
+            longest = length if longest is None else np.maximum(longest, length)
+        return np.zeros_like(node) if longest is None else longest
 
     def ask(self, states: States) -> tuple[IntArray, IntArray]:
         """Return the tokens that start or continue an unmet phrase, and where they lead.
@@ -308,7 +290,13 @@ class Automaton:
 
     def places(self, states: States) -> IntArray:
         """Return the node of the phrase in progress, 0 where there is none."""
-        return self._in_progress(states.node, states.seen)[1]
+        place = np.zeros_like(states.node)
+        unseen = [~word for word in states.seen]
+        for layer in reversed(self._progress):
+            place = np.where(
+                _intersects(layer.begun, states.node, unseen), layer.node[states.node], place
+            )
+        return place
 
     def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
         """Say phrase by phrase, in the order they were given, what a finished output has met."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lexbeam.automaton import States
 from lexbeam.scorer import IntArray
+from lexbeam.tables import pick
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -115,6 +116,7 @@ class Finished(NamedTuple):
     log_prob: FloatArray
     step: IntArray
     slot: IntArray
+    any: bool = False
 
     @classmethod
     def none(cls, sentences: int, nbest: int) -> Finished:
@@ -132,13 +134,16 @@ class Finished(NamedTuple):
         when = np.concatenate((self.step, np.full(newly.shape, step)), axis=1)
         best = (-score).argsort(axis=1, kind="stable")[:, :nbest]
         return Finished(
-            np.take_along_axis(score, best, axis=1),
-            np.take_along_axis(log_prob, best, axis=1),
-            np.take_along_axis(when, best, axis=1),
-            np.take_along_axis(slot, best, axis=1),
+            pick(score, best),
+            pick(log_prob, best),
+            pick(when, best),
+            pick(slot, best),
+            True,
         )
 
     def keep(self, sentences: IntArray) -> Finished:
         """Return those of some of the sentences."""
-        score, log_prob, step, slot = self
-        return Finished(score[sentences], log_prob[sentences], step[sentences], slot[sentences])
+        score, log_prob, step, slot, some = self
+        return Finished(
+            score[sentences], log_prob[sentences], step[sentences], slot[sentences], some
+        )

@@ -16,17 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.allocation import POLICIES, Policy, Selection, k_best
+from lexbeam.allocation import POLICIES, Policy, Selection
 from lexbeam.automaton import Automaton, States
-from lexbeam.beam import Beam, BoolArray, Finished, History, Hypothesis
-from lexbeam.candidates import Asked, Candidates, Proposals, collect
+from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
+from lexbeam.candidates import Asked, Candidates, Proposals, best_of_all, collect
 from lexbeam.errors import ConstraintError, ScorerError, SettingError
 from lexbeam.feasibility import count_sets, refuse_impossible
+from lexbeam.horizon import Horizon
 from lexbeam.request import Request, read_requests
-from lexbeam.room import NEVER, Room
+from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores
 from lexbeam.settings import Settings, at_least
-from lexbeam.tables import pack_rows
+from lexbeam.tables import starts
 from lexbeam.words import Words
 
 __all__ = ["Hypothesis", "decode"]
@@ -124,23 +125,18 @@ class Search:
         self.policy: Policy = POLICIES[settings.algorithm](settings.beam_size)
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
         self.sentences = np.arange(len(requests))
-        self.limits = limits
-        self.shortest = int(limits.min())
-        self.prefix = pack_rows([request.prefix for request in requests], fill=PAD)
-        self.prefix_length = np.array([len(request.prefix) for request in requests])
-        self._compile(words)
+        self._compile(limits, words)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
         self.step = 0
         self.model_state = scorer.start(sources, [request.tokens for request in requests])
 
-    def _compile(self, words: Words | None) -> None:
+    def _compile(self, limits: IntArray, words: Words | None) -> None:
         """Make the automaton, unless no sentence has anything to watch."""
         scorer, requests = self.scorer, self.requests
         self.automaton: Automaton | None = None
-        self.room: Room | None = None
         self.sizes = np.zeros(len(requests), np.int64)
-        sets, states = np.ones_like(self.sizes), None
+        sets, room, states = np.ones_like(self.sizes), None, None
         if any(request.phrases or request.avoid for request in requests):
             self.automaton = Automaton(
                 [request.phrases for request in requests],
@@ -148,41 +144,138 @@ class Search:
                 scorer.vocabulary_size,
                 words,
             )
-            self.room = Room(self.automaton, scorer.vocabulary_size, scorer.eos)
+            room = Room(self.automaton, scorer.vocabulary_size, scorer.eos)
             self.sizes = self.automaton.sizes
             sets = count_sets(self.automaton) if self.policy.by_set else sets
             states = self.automaton.start()
-        refuse_impossible(requests, self.limits, self.automaton, self.room)
+        refuse_impossible(requests, limits, self.automaton, room)
+        self.horizon = Horizon([r.prefix for r in requests], limits, scorer.eos, room)
         self.beam_sizes = self.policy.beam_sizes(self.sizes, sets)
         self.beam = Beam.start(len(requests), scorer.bos, states)
 
     def run(self) -> list[list[Hypothesis]]:
         """Algorithm 1: step until every sentence is done."""
         while len(self.sentences):
+            self.horizon.look(self.step)
             live = np.flatnonzero(self.beam.live)
-            states = self.beam.states
-            if self.automaton is None or states is None:
-                selection, candidates = self.plain_step(live)
+            if self.automaton is None or self.beam.states is None:
+                candidates, selection = self.plain_step(live)
             else:
-                selection, candidates = self.constrained_step(live, self.automaton, states)
-            self.move(selection, candidates)
+                candidates, selection = self.constrained_step(
+                    live, self.automaton, self.beam.states
+                )
+            self.move(candidates, selection)
             self.prune()
             self.leave()
             self.step += 1
         return self.results
 
-    # --- the model -------------------------------------------------------------------------
+    # --- Algorithm 2: candidates, banks, allocation ------------------------------------------
+
+    def plain_step(self, live: IntArray) -> tuple[Candidates, Selection]:
+        """Take the k best of all: without constraints no other candidate can be chosen."""
+        nothing = np.empty((len(live), 0), np.int64)
+        scores = self.ask_model(live, nothing, nothing)
+        candidates = best_of_all(self.lay_out(live, scores, None), self.settings.beam_size)
+        places = np.broadcast_to(np.arange(candidates.score.shape[1]), candidates.score.shape)
+        return candidates, Selection(places, candidates.score > -np.inf)
+
+    def constrained_step(
+        self, live: IntArray, automaton: Automaton, states: States
+    ) -> tuple[Candidates, Selection]:
+        """Gather the candidates, group them into banks, allocate the beam and fill it."""
+        here = states.take(live)
+        sentence = self.sentence_of(live)
+        tokens, targets = automaton.ask(here)
+        if self.horizon.closed is not None:
+            tokens = np.where(self.horizon.closed[sentence, None], PAD, tokens)
+        hold = automaton.hold(here)
+        scores = self.ask_model(live, tokens, automaton.ban(here), hold)
+        if self.horizon.tight:
+            tokens, scores = self.close_late(here, sentence, automaton, tokens, scores)
+        may_end = here.bank == self.sizes[sentence]
+        if hold is not None:
+            may_end &= ~hold
+        asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
+        proposals = self.lay_out(live, scores, may_end)
+        candidates = collect(proposals, self.beam_sizes, automaton, states, asked)
+        banks = self.banks(candidates, automaton)
+        beam = int(self.beam_sizes[self.beam_sizes.argmax()])
+        return candidates, self.policy.select(banks, candidates.score, self.sizes, beam)
+
+    def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
+        """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
+        so_far = self.beam.log_prob.ravel()[live, None]
+        return np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
+
+    def spread(self, live: IntArray, asked: Asked) -> Asked:
+        """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
+        slots = self.beam.token.size
+        if len(live) == slots:
+            return asked
+        shape = (slots, asked.tokens.shape[1])
+        by_slot = Asked(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf))
+        for whole, part in zip(by_slot, asked, strict=True):
+            whole[live] = part
+        return by_slot
+
+    def lay_out(self, live: IntArray, scores: Scores, may_end: BoolArray | None) -> Proposals:
+        """Lay the model's answer out by slot, with what may not be chosen closed."""
+        horizon = self.horizon
+        if horizon.closed is not None:
+            sentence = self.sentence_of(live)
+            top_scores = np.where(horizon.closed[sentence, None], -np.inf, scores.top_scores)
+            scores = scores._replace(top_scores=top_scores)
+            if may_end is not None and horizon.forced is not None:
+                may_end = may_end | horizon.forced[sentence]
+        return Proposals.lay_out(self.beam, live, scores, horizon.first, may_end)
+
+    def banks(self, candidates: Candidates, automaton: Automaton) -> IntArray:
+        """Return the bank of each candidate: its constraint tokens met, or their set."""
+        states = candidates.states
+        assert states is not None
+        banks = states.bank
+        if self.policy.by_set:
+            sets = np.stack([automaton.places(states), *(w.view(np.int64) for w in states.seen)])
+            banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+        return banks.reshape(candidates.score.shape)
+
+    def close_late(
+        self,
+        here: States,
+        sentence: IntArray,
+        automaton: Automaton,
+        tokens: IntArray,
+        scores: Scores,
+    ) -> tuple[IntArray, Scores]:
+        """Close the tokens that leave no room for the constraints still unmet after them.
+
+        That makes the rest place what is left: when the room is just enough, only tokens that
+        go on with a constraint remain.
+        """
+
+        def late(ids: IntArray) -> BoolArray:
+            return self.horizon.late(automaton.advance(here.column(), ids), sentence[:, None])
+
+        top_scores = np.where(late(scores.top_ids), -np.inf, scores.top_scores)
+        return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)
+
+    def sentence_of(self, slots: IntArray) -> IntArray:
+        """Return the sentences that slots belong to, counted among those still there."""
+        sentences: IntArray = slots // self.beam.token.shape[1]
+        return sentences
+
+    # --- the model ---------------------------------------------------------------------------
 
     def ask_model(
-        self, live: IntArray, ask: IntArray, ban: IntArray, hold: BoolArray | None
+        self, live: IntArray, ask: IntArray, ban: IntArray, hold: BoolArray | None = None
     ) -> Scores:
         """Let the model price the continuations of the live hypotheses."""
         top = min(self.settings.beam_size, self.scorer.vocabulary_size - 1)
-        if self.room is not None and self.tight():
+        if self.horizon.tight:
             # Tokens that would be too late are mostly those of phrases: look beyond them.
-            top += self.room.alphabet
-        first = self.first_tokens()[live // self.beam.token.shape[1], None]
-        held = {} if hold is None or not hold.any() else {"hold": hold}
+            top += self.horizon.alphabet
+        first = self.horizon.first[self.sentence_of(live), None]
         scores = self.scorer.step(
             self.model_state,
             self.beam.token.ravel()[live],
@@ -190,145 +283,47 @@ class Search:
             np.concatenate((first, ask), axis=1),
             ban,
             top,
-            **held,
+            **({"hold": hold} if hold is not None and hold.any() else {}),
         )
         _refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
         return scores._replace(ask_scores=np.maximum(scores.ask_scores, _IMPOSSIBLE))
 
-    def first_tokens(self) -> IntArray:
-        """Return what each sentence itself puts forward: its prefix, then always the end."""
-        end = np.full(len(self.sentences), self.scorer.eos)
-        if self.step >= self.prefix.shape[1]:
-            return end
-        forced = self.prefix[self.sentences, self.step]
-        return np.where(forced == PAD, end, forced)
+    # --- the new beam ------------------------------------------------------------------------
 
-    def forced(self) -> BoolArray:
-        """Say which sentences are still in their prefix. # shape: (sentences,)."""
-        return self.step < self.prefix_length[self.sentences]
-
-    # --- Algorithm 2: candidates, banks, the new beam --------------------------------------
-
-    def plain_step(self, live: IntArray) -> tuple[Selection, Candidates]:
-        """Take the k best of all: without constraints no other candidate can be chosen."""
-        nothing = np.empty((len(live), 0), np.int64)
-        scores = self.ask_model(live, nothing, nothing, None)
-        proposals = self.lay_out(live, scores, None)
-        places = k_best(proposals.score, self.settings.beam_size)
-        score = np.take_along_axis(proposals.score, places, axis=1)
-        slot, token = proposals.read(places)
-        candidates = Candidates(
-            score, slot.ravel(), token.ravel(), None, places.shape[1], 0, proposals
-        )
-        everything = np.broadcast_to(np.arange(places.shape[1]), places.shape)
-        return Selection(everything, score > -np.inf), candidates
-
-    def constrained_step(
-        self, live: IntArray, automaton: Automaton, states: States
-    ) -> tuple[Selection, Candidates]:
-        """Gather the candidates, group them into banks, allocate the beam and fill it."""
-        here = states.take(live)
-        sentence = live // self.beam.token.shape[1]
-        tokens, targets = automaton.ask(here)
-        closed = self.closed()
-        if closed is not None:
-            tokens = np.where(closed[sentence, None], PAD, tokens)
-        hold = automaton.hold(here)
-        scores = self.ask_model(live, tokens, automaton.ban(here), hold)
-        if self.tight():
-            tokens = np.where(self.late(here, sentence, tokens), PAD, tokens)
-            late = self.late(here, sentence, scores.top_ids)
-            scores = scores._replace(top_scores=np.where(late, -np.inf, scores.top_scores))
-        may_end = here.bank == self.sizes[sentence]
-        if hold is not None:
-            may_end &= ~hold
-        proposals = self.lay_out(live, scores, may_end)
-        asked_score = self.beam.log_prob.ravel()[live, None] + scores.ask_scores[:, 1:]
-        asked = Asked(tokens, targets, np.where(tokens == PAD, -np.inf, asked_score))
-        candidates = collect(proposals, self.beam_sizes, automaton, states, asked)
-        banks = candidates.lay_out(self.banks(candidates, automaton))
-        beam = int(self.beam_sizes.max())
-        return self.policy.select(banks, candidates.score, self.sizes, beam), candidates
-
-    def lay_out(self, live: IntArray, scores: Scores, may_end: BoolArray | None) -> Proposals:
-        """Lay the model's answer out by slot, with what may not be chosen closed."""
-        closed = self.closed()
-        if closed is not None:
-            sentence = live // self.beam.token.shape[1]
-            top_scores = np.where(closed[sentence, None], -np.inf, scores.top_scores)
-            scores = scores._replace(top_scores=top_scores)
-            may_end = None if may_end is None else may_end | self.forced()[sentence]
-        return Proposals.lay_out(self.beam, live, scores, self.first_tokens(), may_end)
-
-    def closed(self) -> BoolArray | None:
-        """Say which sentences take only what they put forward themselves; None: none.
-
-        They are in their prefix, or at their limit, where only the end is left.
-        """
-        if self.prefix.shape[1] <= self.step < self.shortest:
-            return None
-        return self.forced() | (self.step >= self.limits)
-
-    def banks(self, candidates: Candidates, automaton: Automaton) -> IntArray:
-        """Return the bank of each candidate, flat: its constraint tokens met, or their set."""
-        states = candidates.states
-        assert states is not None
-        if not self.policy.by_set:
-            return states.bank
-        sets = np.stack([automaton.places(states), *(w.view(np.int64) for w in states.seen)])
-        return np.unique(sets, axis=1, return_inverse=True)[1].ravel()
-
-    def tight(self) -> bool:
-        """Say whether a sentence might run out of room by this step's token."""
-        if self.room is None:
-            return False
-        return bool((self.room.worst[self.sentences] >= self.limits - self.step).any())
-
-    def late(self, here: States, sentence: IntArray, tokens: IntArray) -> BoolArray:
-        """Say which tokens leave no room for the constraints that are unmet after them.
-
-        Closing them makes the rest place what is left: when the room is just enough, only
-        tokens that go on with a constraint remain. # shape: (rows, tokens)
-        """
-        assert self.automaton is not None
-        assert self.room is not None
-        after = self.automaton.advance(here.column(), tokens)
-        need = self.room.needs(after, self.sentences[sentence, None])
-        late: BoolArray = need > (self.limits - self.step - 1)[sentence, None]
-        return late & ~self.forced()[sentence, None]
-
-    # --- the new beam ----------------------------------------------------------------------
-
-    def move(self, selection: Selection, candidates: Candidates) -> None:
+    def move(self, candidates: Candidates, selection: Selection) -> None:
         """Put the selected candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
         places, taken = selection
-        flat = candidates.flat(places)
-        slot, token = candidates.slot[flat], candidates.token[flat]
-        score = np.take_along_axis(candidates.score, places, axis=1)
+        through = places + starts(*candidates.score.shape)[:, None]
+        slot, token = candidates.slot.ravel()[through], candidates.token.ravel()[through]
+        log_prob = score = candidates.score.ravel()[through]
         ended = token == self.scorer.eos
-        log_prob = score
+        newly = None
         if ended.any():
             before = old.finished.ravel()[slot]
-            log_prob = np.where(before, old.log_prob.ravel()[slot], score)
             newly = taken & ended & ~before
+            log_prob = np.where(before, old.log_prob.ravel()[slot], score)
             length = float(self.step + 1)
             score = np.where(newly, score / length**self.settings.length_penalty, score)
-        states = candidates.states and candidates.states.take(flat.ravel())
-        parent = slot - np.arange(0, len(slot) * width, width)[:, None]
-        row = candidates.proposals.row[slot]
-        self.beam = Beam(token, parent, row, log_prob, score, taken & ended, taken & ~ended, states)
+        self.beam = Beam(
+            token,
+            slot - starts(len(slot), width)[:, None],
+            candidates.row[slot],
+            log_prob,
+            score,
+            taken & ended,
+            taken & ~ended,
+            candidates.states and candidates.states.take(through.ravel()),
+        )
         self.history.record(self.sentences, self.beam)
-        if ended.any() and newly.any():
+        if newly is not None:
             self.finished = self.finished.add(self.beam, newly, self.step)
 
     def prune(self) -> None:
         """Drop what is too far behind the best finished hypothesis (paper, section 3.3)."""
-        if self.settings.prune is None:
-            return
-        floor = self.finished.score[:, :1] - self.settings.prune
-        if floor.max() > -np.inf:
+        if self.settings.prune is not None and self.finished.any:
+            floor = self.finished.score[:, :1] - self.settings.prune
             near = self.beam.score >= floor
             beam = self.beam
             self.beam = beam._replace(finished=beam.finished & near, live=beam.live & near)
@@ -345,10 +340,10 @@ class Search:
         for place in np.flatnonzero(done).tolist():
             self.results[self.sentences[place]] = self.hypotheses(place)
         stay = np.flatnonzero(~done)
-        self.sentences, self.limits = self.sentences[stay], self.limits[stay]
-        self.sizes, self.beam_sizes = self.sizes[stay], self.beam_sizes[stay]
+        self.sentences, self.sizes = self.sentences[stay], self.sizes[stay]
+        self.beam_sizes = self.beam_sizes[stay]
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
-        self.shortest = self.limits.min(initial=NEVER)
+        self.horizon.keep(stay)
 
     def can_win(self) -> BoolArray:
         """Say which live hypotheses could still end among the best.
@@ -357,7 +352,7 @@ class Search:
         now and the limit.
         """
         power = self.settings.length_penalty
-        shortest, longest = float(self.step + 2), self.limits[:, None] + 1.0
+        shortest, longest = float(self.step + 2), self.horizon.limits[:, None] + 1.0
         log_prob = self.beam.log_prob
         bound = np.maximum(log_prob / shortest**power, log_prob / longest**power)
         winning: BoolArray = self.beam.live & (bound > self.finished.score[:, -1:])
@@ -367,7 +362,9 @@ class Search:
         """Return the results of a sentence, read back through the history."""
         sentence = int(self.sentences[place])
         found = []
-        for score, log_prob, step, slot in zip(*(a[place] for a in self.finished), strict=True):
+        for score, log_prob, step, slot in zip(
+            *(a[place] for a in self.finished[:-1]), strict=True
+        ):
             if score > -np.inf:
                 tokens = self.history.tokens_before(sentence, int(step), int(slot))
                 # Only what has met all its phrases is allowed to end.

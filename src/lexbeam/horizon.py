@@ -1,0 +1,84 @@
+"""The two ends of an output: the prefix it must begin with and the limit it must end by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lexbeam.automaton import States
+from lexbeam.beam import BoolArray
+from lexbeam.room import NEVER, Room
+from lexbeam.scorer import PAD, IntArray
+from lexbeam.tables import pack_rows
+from lexbeam.trie import Tokens
+
+
+class Horizon:
+    """What the sentences of a batch have to mind at one step, on account of their ends.
+
+    For most steps that is nothing, and then it costs nothing.
+    """
+
+    first: IntArray
+    """What each sentence itself puts forward: its prefix, then always the end."""
+    forced: BoolArray | None
+    """Which sentences are in their prefix; None: none."""
+    closed: BoolArray | None
+    """Which sentences take nothing but `first`: in the prefix, or at the limit; None: none."""
+    tight: bool
+    """Whether a sentence might run out of room for its constraints."""
+
+    def __init__(
+        self, prefixes: Sequence[Tokens], limits: IntArray, eos: int, room: Room | None
+    ) -> None:
+        self.limits = limits  # shape: (sentences,)
+        self._eos = eos
+        self._room = room
+        self._sentences = np.arange(len(limits))
+        self._prefix = pack_rows(prefixes, fill=PAD)  # shape: (sentences, longest prefix)
+        self._measure()
+        self.look(0)
+
+    @property
+    def alphabet(self) -> int:
+        """The number of tokens that may be in the way of a sentence, at most."""
+        return 0 if self._room is None else self._room.alphabet
+
+    def keep(self, sentences: IntArray) -> None:
+        """Forget the other sentences."""
+        self._sentences = self._sentences[sentences]
+        self._prefix = self._prefix[sentences]
+        self.limits = self.limits[sentences]
+        self._measure()
+
+    def _measure(self) -> None:
+        self._first_limit = int(self.limits.min(initial=NEVER))
+        self._tight_from = NEVER
+        if self._room is not None:
+            from_here = self.limits - self._room.worst[self._sentences]
+            self._tight_from = int(from_here.min(initial=NEVER))
+        self._ends = np.full(len(self.limits), self._eos)
+
+    def look(self, step: int) -> None:
+        """Turn to another step."""
+        self._step = step
+        self.first, self.forced, self.closed = self._ends, None, None
+        self.tight = step >= self._tight_from
+        if step < self._prefix.shape[1]:
+            self.forced = self._prefix[:, step] != PAD
+            self.first = np.where(self.forced, self._prefix[:, step], self._ends)
+            self.closed = self.forced
+        if step >= self._first_limit:
+            at_limit = step >= self.limits
+            self.closed = at_limit if self.closed is None else self.closed | at_limit
+
+    def late(self, after: States, sentence: IntArray) -> BoolArray:
+        """Say which states can't place the rest of their constraints within the limit any more.
+
+        ``sentence``, counted among those that are left, is broadcast against the states.
+        """
+        assert self._room is not None
+        need = self._room.needs(after, self._sentences[sentence])
+        late: BoolArray = need > (self.limits - self._step - 1)[sentence]
+        return late if self.forced is None else late & ~self.forced[sentence]
