@@ -76,7 +76,8 @@ def make_phrases(constraints: int, batch: int, seed: int) -> list[list[list[int]
     sentences = []
     for _ in range(batch):
         tokens = (1 + random.permutation(VOCABULARY - 1)[:constraints]).tolist()
-        phrases, lengths = [], [1, 2, 1, 3, 1, 2]
+        phrases: list[list[int]] = []
+        lengths = [1, 2, 1, 3, 1, 2]
         while tokens:
             length = lengths[len(phrases) % len(lengths)]
             phrases.append(tokens[:length])

@@ -17,7 +17,6 @@ All of it works on whole batches: arrays are (sentences, banks) or (sentences, c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -33,126 +32,113 @@ _SMALL = 4096
 
 
 class Selection(NamedTuple):
-    """The candidates that fill the beam, those with more constraints met and better ones first."""
+    """The candidates that fill the beam: by bank from the top, in a bank the best first."""
 
     places: IntArray  # shape: (sentences, beam)
     taken: NDArray[np.bool_]  # shape: (sentences, beam), False where candidates ran out
 
 
 class Policy(Protocol):
-    """A way to divide the beam; see the module for the four there are."""
+    """A way to divide the beams of a batch; see the module for the four there are.
+
+    It is made anew when sentences leave, from their numbers of constraint tokens.
+    """
 
     @property
-    def base(self) -> int:
-        """The beam size that the user named."""
+    def beam_sizes(self) -> IntArray:
+        """The beam of each sentence. # shape: (sentences,)."""
         ...
 
     @property
     def by_set(self) -> bool:
-        """Whether banks are told apart by which constraints are met, not by how many tokens."""
+        """Whether a bank is a set of constraint tokens, not a number of them."""
         ...
 
-    def beam_sizes(self, sizes: IntArray, sets: IntArray) -> IntArray:
-        """Return the beam of sentences with so many constraint tokens and possible sets."""
-        ...
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+        """Choose the new beam of each sentence among its candidates.
 
-    def select(self, bank: IntArray, score: FloatArray, sizes: IntArray, beam: int) -> Selection:
-        """Choose the new beam of each sentence from its candidates.
-
-        ``bank`` and ``score`` have # shape: (sentences, candidates); ``sizes``, the number
-        of constraint tokens C, # shape: (sentences,). ``beam`` is the largest of the batch.
+        # shape of both: (sentences, candidates).
         """
         ...
 
 
-@dataclass(frozen=True)
 class Plain:
     """Plain beam search: all candidates are in one bank."""
 
-    base: int
-    by_set: bool = False
+    by_set = False
 
-    def beam_sizes(self, sizes: IntArray, sets: IntArray) -> IntArray:  # noqa: ARG002
-        """Return the same beam for every sentence."""
-        return np.full_like(sizes, self.base)
+    def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
+        self._beam = base
+        self.beam_sizes = np.full_like(sizes, base)
 
-    def select(
-        self,
-        bank: IntArray,  # noqa: ARG002
-        score: FloatArray,
-        sizes: IntArray,  # noqa: ARG002
-        beam: int,
-    ) -> Selection:
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:  # noqa: ARG002
         """Take the best candidates, whatever they have met."""
-        return _take_best(k_best(score, beam), score)
+        return _take(k_best(score, self._beam), score)
 
 
-@dataclass(frozen=True)
 class Dba:
-    """Dynamic beam allocation: k slots, divided anew at every step."""
+    """Dynamic beam allocation: the slots of a fixed beam are divided anew at every step."""
 
-    base: int
-    by_set: bool = False
+    by_set = False
 
-    def beam_sizes(self, sizes: IntArray, sets: IntArray) -> IntArray:  # noqa: ARG002
-        """Return the same beam for every sentence: that is what the paper is about."""
-        return np.full_like(sizes, self.base)
-
-    def select(self, bank: IntArray, score: FloatArray, sizes: IntArray, beam: int) -> Selection:
-        """Allocate, adjust, fill."""
+    def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
+        self._beam = base
+        self.beam_sizes = np.full_like(sizes, base)
+        self._banks = int(sizes.max(initial=0)) + 1
+        self._slots = allocate(base, sizes)
         # With as many constraint tokens as slots or more, a bank's equal share is none: all
         # slots begin in the top bank and move down, so the beam is filled from the top.
-        shared = (sizes > 0) & (sizes < beam)
-        if not shared.any():
-            return _take_best(_by_bank(bank, score, beam), score)
-        counts = count(bank, score, int(sizes.max()) + 1)
-        slots = from_top(beam, counts)
-        banks = int(sizes[shared].max()) + 1
-        slots[shared, :banks] = adjust(allocate(beam, sizes[shared]), counts[shared, :banks])
-        return fill(bank, score, counts, slots, beam)
+        self._from_top = (sizes == 0) | (sizes >= base)
+
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+        """Allocate, adjust, fill (paper, section 3.2)."""
+        if self._from_top.all():
+            return _take(_by_bank(bank, score)[:, : self._beam], score)
+        counts = count(bank, score, self._banks)
+        slots = adjust(self._slots, np.where(self._from_top[:, None], 0, counts))
+        slots += np.where(self._from_top[:, None], from_top(self._beam, counts), 0)
+        return fill(bank, score, counts, slots, self._beam)
 
 
-@dataclass(frozen=True)
 class Gbs:
-    """Grid beam search: ``base`` slots for each bank, used or not."""
+    """Grid beam search: ``base`` slots for each bank, used or not; the beam grows with C."""
 
-    base: int
-    by_set: bool = False
+    by_set = False
 
-    def beam_sizes(self, sizes: IntArray, sets: IntArray) -> IntArray:  # noqa: ARG002
-        """Return b(C + 1): the beam grows with the constraints."""
-        return self.base * (sizes + 1)
+    def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
+        self._base = base
+        self.beam_sizes = base * (sizes + 1)
+        self._banks = int(sizes.max(initial=0)) + 1
 
-    def select(self, bank: IntArray, score: FloatArray, sizes: IntArray, beam: int) -> Selection:
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Fill each bank by itself."""
-        counts = count(bank, score, int(sizes.max()) + 1)
-        return fill(bank, score, counts, np.minimum(counts, self.base), beam)
+        counts = count(bank, score, self._banks)
+        beam = self._base * self._banks
+        return fill(bank, score, counts, np.minimum(counts, self._base), beam)
 
 
-@dataclass(frozen=True)
 class Cbs:
-    """Constrained beam search: ``base`` slots for each set of met constraints."""
+    """Constrained beam search: ``base`` slots for each set; the beam grows with 2^C."""
 
-    base: int
-    by_set: bool = True
+    by_set = True
 
-    def beam_sizes(self, sizes: IntArray, sets: IntArray) -> IntArray:  # noqa: ARG002
-        """Return b for each set: the beam grows exponentially."""
-        return self.base * sets
+    def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
+        self._base = base
+        self.beam_sizes = base * sets
+        self._beam = base * int(sets.max(initial=0))
 
-    def select(
-        self,
-        bank: IntArray,
-        score: FloatArray,
-        sizes: IntArray,  # noqa: ARG002
-        beam: int,
-    ) -> Selection:
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Fill each bank by itself; the banks' numbers stand for sets here."""
-        counts = count(bank, score, int(bank.max()) + 1)
-        return fill(bank, score, counts, np.minimum(counts, self.base), beam)
+        counts = count(bank, score, int(bank.max(initial=0)) + 1)
+        return fill(bank, score, counts, np.minimum(counts, self._base), self._beam)
 
 
-POLICIES: dict[str, Callable[[int], Policy]] = {"dba": Dba, "gbs": Gbs, "cbs": Cbs, "beam": Plain}
+POLICIES: dict[str, Callable[[int, IntArray, IntArray], Policy]] = {
+    "dba": Dba,
+    "gbs": Gbs,
+    "cbs": Cbs,
+    "beam": Plain,
+}
 
 
 def allocate(beam: int, sizes: IntArray) -> IntArray:
@@ -162,7 +148,8 @@ def allocate(beam: int, sizes: IntArray) -> IntArray:
     paper's text divides by C; its figure and its authors' code by the number of banks).
     """
     equal = beam // (sizes + 1)
-    slots = np.where(np.arange(sizes.max() + 1) <= sizes[:, None], equal[:, None], 0)
+    banks = np.arange(sizes.max(initial=0) + 1)
+    slots = np.where(banks <= sizes[:, None], equal[:, None], 0)
     slots[np.arange(len(sizes)), sizes] += beam - equal * (sizes + 1)
     return slots
 
@@ -170,21 +157,24 @@ def allocate(beam: int, sizes: IntArray) -> IntArray:
 def adjust(slots: IntArray, counts: IntArray) -> IntArray:
     """Move slots that a bank can't use to the nearest banks that can (bank adjustment).
 
-    Banks look one step away first, then two, and so on, moving outward; of two equally near
-    banks the one with more constraints met is served first.
+    ``counts`` are the candidates of each bank. # shape of both: (sentences, banks). Banks look
+    one step away first, then two, and so on, moving outward; of two equally near banks the one
+    with more constraints met is served first.
     """
-    spare = np.maximum(slots - counts, 0)  # shape: (sentences, banks)
+    spare = np.maximum(slots - counts, 0)
     lacking = np.maximum(counts - slots, 0)
     slots = np.minimum(slots, counts)
-    for distance in range(1, slots.shape[1]):
-        if not (spare.any(axis=1) & lacking.any(axis=1)).any():
-            break
+    to_move = int(np.minimum(spare.sum(axis=1), lacking.sum(axis=1)).sum())
+    distance = 0
+    while to_move:
+        distance += 1
         lower, upper = np.s_[:, :-distance], np.s_[:, distance:]
         for giver, taker in ((lower, upper), (upper, lower)):
             moved = np.minimum(spare[giver], lacking[taker])
             spare[giver] -= moved
             lacking[taker] -= moved
             slots[taker] += moved
+            to_move -= int(moved.sum())
     return slots
 
 
@@ -195,31 +185,24 @@ def from_top(beam: int, counts: IntArray) -> IntArray:
     return slots
 
 
-def _above(counts: IntArray) -> IntArray:
-    """Return how many candidates are in the banks above each. # shape: as counts."""
-    above: IntArray = counts[:, ::-1].cumsum(axis=1)[:, ::-1] - counts
-    return above
-
-
 def count(bank: IntArray, score: FloatArray, banks: int) -> IntArray:
     """Return how many candidates each bank has. # shape: (sentences, banks)."""
-    sentences = len(bank)
-    where = bank + starts(sentences, banks)[:, None]
-    real = score > NO_CANDIDATE
-    return np.bincount(where[real], minlength=sentences * banks).reshape(sentences, banks)
+    where = (bank + starts(len(bank), banks))[score > NO_CANDIDATE]
+    return np.bincount(where, minlength=len(bank) * banks).reshape(-1, banks)
 
 
 def fill(
     bank: IntArray, score: FloatArray, counts: IntArray, slots: IntArray, beam: int
 ) -> Selection:
     """Fill the slots of each bank with its best candidates."""
-    ranked = _by_bank(bank, score, bank.shape[1])
-    bank_of_ranked = pick(bank, ranked)
-    rank_in_bank = np.arange(bank.shape[1]) - pick(_above(counts), bank_of_ranked)
-    chosen = rank_in_bank < pick(slots, bank_of_ranked)
-    chosen &= pick(score, ranked) > NO_CANDIDATE
+    ranked = _by_bank(bank, score)
+    ranks = np.arange(ranked.shape[1])
+    chosen = ranks < pick(_above(counts) + slots, pick(bank, ranked))
+    taken = ranks[:beam] < slots.sum(axis=1)[:, None]
+    if taken.all() and taken.shape[1] == beam:
+        return Selection(ranked[chosen].reshape(-1, beam), taken)
     chosen_first = (~chosen).argsort(axis=1, kind="stable")[:, :beam]
-    return Selection(pick(ranked, chosen_first), pick(chosen, chosen_first))
+    return Selection(pick(ranked, chosen_first), taken)
 
 
 def k_best(keys: FloatArray, k: int) -> IntArray:
@@ -240,15 +223,17 @@ def k_best(keys: FloatArray, k: int) -> IntArray:
     return pick(places, order)
 
 
-def _take_best(places: IntArray, score: FloatArray) -> Selection:
+def _take(places: IntArray, score: FloatArray) -> Selection:
     return Selection(places, pick(score, places) > NO_CANDIDATE)
 
 
-def _by_bank(bank: IntArray, score: FloatArray, k: int) -> IntArray:
-    """Return the first k candidates of each sentence by bank, then score. # shape: (…, k)."""
-    real = score > NO_CANDIDATE
-    if score.size <= _SMALL:
-        return np.lexsort((-score, np.where(real, -bank, 1)))[:, :k]
-    lowest = score.min(where=real, initial=np.inf)
-    span = score.max(initial=lowest) - lowest + 1.0
-    return k_best(bank * span + score if np.isfinite(span) else score, k)
+def _above(counts: IntArray) -> IntArray:
+    """Return how many candidates are in the banks above each. # shape: as counts."""
+    above: IntArray = counts[:, ::-1].cumsum(axis=1)[:, ::-1] - counts
+    return above
+
+
+def _by_bank(bank: IntArray, score: FloatArray) -> IntArray:
+    """Return the candidates of each sentence by bank from the top, then by score."""
+    falling = np.where(score > NO_CANDIDATE, -bank, 1)
+    return np.lexsort((-score, falling))

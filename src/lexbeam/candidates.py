@@ -79,13 +79,13 @@ class Proposals(NamedTuple):
     def best_of_each(self) -> IntArray:
         """Return the place of each slot's best option. # shape: (sentences, slots)."""
         best: IntArray = self.score.reshape(-1, self.options).argmax(axis=1)
-        return best.reshape(-1, self.slots) + starts(self.slots, self.options)
+        return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
 
     def read(self, places: IntArray) -> tuple[IntArray, IntArray]:
         """Return slot and token of options. # shape of both: as places."""
         slot = places // self.options
         option = places - slot * self.options
-        slot += starts(len(places), self.slots)[:, None]
+        slot += starts(len(places), self.slots)
         if self.options == 1:
             return slot, np.broadcast_to(self.first[:, None], places.shape)
         token = self.ids.ravel()[self.row[slot] * self.ids.shape[1] + (option - 1)]
@@ -149,7 +149,7 @@ def collect(
 def _already_in(places: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:
     """Say which of the places from k on are among the first k of their sentence."""
     chosen = np.zeros(len(places) * width, np.bool_)
-    through = places + starts(len(places), width)[:, None]
+    through = places + starts(len(places), width)
     chosen[through[:, :k][score[:, :k] > -np.inf]] = True
     again: BoolArray = chosen[through[:, k:]]
     return again

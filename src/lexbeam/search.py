@@ -122,7 +122,6 @@ class Search:
         self.scorer = scorer
         self.settings = settings
         self.requests = requests
-        self.policy: Policy = POLICIES[settings.algorithm](settings.beam_size)
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
         self.sentences = np.arange(len(requests))
         self._compile(limits, words)
@@ -136,7 +135,8 @@ class Search:
         scorer, requests = self.scorer, self.requests
         self.automaton: Automaton | None = None
         self.sizes = np.zeros(len(requests), np.int64)
-        sets, room, states = np.ones_like(self.sizes), None, None
+        self.sets = np.ones(len(requests), np.int64)
+        room, states = None, None
         if any(request.phrases or request.avoid for request in requests):
             self.automaton = Automaton(
                 [request.phrases for request in requests],
@@ -146,12 +146,18 @@ class Search:
             )
             room = Room(self.automaton, scorer.vocabulary_size, scorer.eos)
             self.sizes = self.automaton.sizes
-            sets = count_sets(self.automaton) if self.policy.by_set else sets
+            if self.settings.algorithm == "cbs":
+                self.sets = count_sets(self.automaton)
             states = self.automaton.start()
         refuse_impossible(requests, limits, self.automaton, room)
         self.horizon = Horizon([r.prefix for r in requests], limits, scorer.eos, room)
-        self.beam_sizes = self.policy.beam_sizes(self.sizes, sets)
+        self.policy = self.make_policy()
         self.beam = Beam.start(len(requests), scorer.bos, states)
+
+    def make_policy(self) -> Policy:
+        """Return the policy for the sentences that are there."""
+        make = POLICIES[self.settings.algorithm]
+        return make(self.settings.beam_size, self.sizes, self.sets)
 
     def run(self) -> list[list[Hypothesis]]:
         """Algorithm 1: step until every sentence is done."""
@@ -198,10 +204,9 @@ class Search:
             may_end &= ~hold
         asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
         proposals = self.lay_out(live, scores, may_end)
-        candidates = collect(proposals, self.beam_sizes, automaton, states, asked)
+        candidates = collect(proposals, self.policy.beam_sizes, automaton, states, asked)
         banks = self.banks(candidates, automaton)
-        beam = int(self.beam_sizes[self.beam_sizes.argmax()])
-        return candidates, self.policy.select(banks, candidates.score, self.sizes, beam)
+        return candidates, self.policy.select(banks, candidates.score)
 
     def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
         """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
@@ -295,7 +300,7 @@ class Search:
         """Put the selected candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
         places, taken = selection
-        through = places + starts(*candidates.score.shape)[:, None]
+        through = places + starts(*candidates.score.shape)
         slot, token = candidates.slot.ravel()[through], candidates.token.ravel()[through]
         log_prob = score = candidates.score.ravel()[through]
         ended = token == self.scorer.eos
@@ -308,7 +313,7 @@ class Search:
             score = np.where(newly, score / length**self.settings.length_penalty, score)
         self.beam = Beam(
             token,
-            slot - starts(len(slot), width)[:, None],
+            slot - starts(len(slot), width),
             candidates.row[slot],
             log_prob,
             score,
@@ -317,7 +322,7 @@ class Search:
             candidates.states and candidates.states.take(through.ravel()),
         )
         self.history.record(self.sentences, self.beam)
-        if newly is not None:
+        if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, self.step)
 
     def prune(self) -> None:
@@ -341,7 +346,8 @@ class Search:
             self.results[self.sentences[place]] = self.hypotheses(place)
         stay = np.flatnonzero(~done)
         self.sentences, self.sizes = self.sentences[stay], self.sizes[stay]
-        self.beam_sizes = self.beam_sizes[stay]
+        self.sets = self.sets[stay]
+        self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.horizon.keep(stay)
 
@@ -388,8 +394,7 @@ def _refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     ):
         if array.shape != shape:
             raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    # A sum is NaN if any term is; with plus infinity in it, it is not finite from above.
-    for name, array in (("top_scores", scores.top_scores), ("ask_scores", scores.ask_scores)):
-        total = float(array.sum())
-        if math.isnan(total) or total == np.inf:
-            raise ScorerError(f"the scorer's {name} has NaN or plus infinity in it")
+    # A sum is NaN if any term is, and plus infinity is the only other way to spoil it upwards.
+    total = float(scores.top_scores.sum()) + float(scores.ask_scores.sum())
+    if math.isnan(total) or total == math.inf:
+        raise ScorerError("the scorer's answer has NaN or plus infinity in it")

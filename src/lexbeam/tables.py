@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -43,13 +44,18 @@ def unpack_bits(bits: Bits, index: int) -> int:
     return sum(int(word[index]) << (64 * number) for number, word in enumerate(bits))
 
 
+@lru_cache(maxsize=256)
 def starts(rows: int, width: int) -> NDArray[np.int64]:
-    """Return where each row of a table begins when it is read in one dimension."""
-    return np.arange(0, rows * width, width) if width else np.zeros(rows, np.int64)
+    """Return where each row of a table begins when it is read in one dimension.
+
+    # shape: (rows, 1). Made once for each size: every step of a search needs a few of them.
+    """
+    column = (np.arange(rows) * width)[:, None]
+    column.flags.writeable = False
+    return column
 
 
 def pick(array: Array, places: NDArray[np.int64]) -> Array:
     """Return some entries of each row; what np.take_along_axis does, in a fifth of its time."""
-    through = places + starts(*array.shape)[:, None]
-    picked: Array = array.ravel()[through]
+    picked: Array = array.ravel()[places + starts(*array.shape)]
     return picked
