@@ -99,13 +99,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
+    parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     options = parser.parse_args()
     print(f"load of the machine at the start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
     print("ms a step; added: over C = 0; growth: C = 50 over C = 1\n")
     columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)
     print(f"{'batch':>5}{'k':>4}{columns}{'growth':>10}   added")
-    for batch in BATCHES:
-        for beam in BEAMS:
+    for batch in options.batches:
+        for beam in options.beams:
             scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
             times: dict[int, list[float]] = {c: [] for c in CONSTRAINTS}
             for seed in range(options.rounds):

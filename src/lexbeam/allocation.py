@@ -93,7 +93,7 @@ class Dba:
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
         if self._from_top.all():
-            return _take(_by_bank(bank, score)[:, : self._beam], score)
+            return _take(_by_bank(bank, score, self._beam), score)
         counts = count(bank, score, self._banks)
         slots = adjust(self._slots, np.where(self._from_top[:, None], 0, counts))
         slots += np.where(self._from_top[:, None], from_top(self._beam, counts), 0)
@@ -195,7 +195,7 @@ def fill(
     bank: IntArray, score: FloatArray, counts: IntArray, slots: IntArray, beam: int
 ) -> Selection:
     """Fill the slots of each bank with its best candidates."""
-    ranked = _by_bank(bank, score)
+    ranked = _by_bank(bank, score, bank.shape[1])
     ranks = np.arange(ranked.shape[1])
     chosen = ranks < pick(_above(counts) + slots, pick(bank, ranked))
     taken = ranks[:beam] < slots.sum(axis=1)[:, None]
@@ -233,7 +233,11 @@ def _above(counts: IntArray) -> IntArray:
     return above
 
 
-def _by_bank(bank: IntArray, score: FloatArray) -> IntArray:
-    """Return the candidates of each sentence by bank from the top, then by score."""
-    falling = np.where(score > NO_CANDIDATE, -bank, 1)
-    return np.lexsort((-score, falling))
+def _by_bank(bank: IntArray, score: FloatArray, k: int) -> IntArray:
+    """Return the first k candidates of each sentence by bank from the top, then by score."""
+    real = score > NO_CANDIDATE
+    if score.size <= _SMALL:
+        return np.lexsort((-score, np.where(real, -bank, 1)))[:, :k]
+    lowest = np.where(real, score, 0.0).min()
+    span = max(score.max(), 0.0) - lowest + 1.0
+    return k_best(score + bank * span, k)

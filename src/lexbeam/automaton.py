@@ -19,11 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.scorer import PAD, IntArray
-from lexbeam.tables import Bits, pack_bits, pack_rows, unpack_bits
+from lexbeam.tables import Bits, pack_bits, pack_rows, pick, unpack_bits
 from lexbeam.trie import ROOT, Demand, Node, Tokens, Trie
 from lexbeam.words import Words
 
 BoolArray = NDArray[np.bool_]
+
+_WORTH_TRIMMING = 2048
+"""Tokens asked of all hypotheses together, below which narrowing the table costs more."""
 
 
 class States(NamedTuple):
@@ -265,7 +268,7 @@ class Automaton:
         tokens = np.where(useful, self._ask_tokens.take(states.node, axis=0), PAD)
         if self._held is not None and self.whole_words is not None:
             tokens[self._held[states.node][:, None] & self.whole_words.ended(tokens)] = PAD
-        return tokens, targets
+        return _trim(tokens, targets, useful)
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
@@ -311,6 +314,17 @@ def _intersects(table: Bits, rows: IntArray, others: Sequence[NDArray[np.uint64]
         common |= word[rows] & other
     shared: BoolArray = common != 0
     return shared
+
+
+def _trim(tokens: IntArray, targets: IntArray, useful: BoolArray) -> tuple[IntArray, IntArray]:
+    """Leave out columns where that pays: what has been met need not be asked for again."""
+    if useful.size < _WORTH_TRIMMING:
+        return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
+    width = int(np.count_nonzero(useful, axis=1).max())
+    if width == useful.shape[1]:
+        return tokens, targets
+    useful_first = (~useful).argsort(axis=1, kind="stable")[:, :width]
+    return pick(tokens, useful_first), pick(targets, useful_first)
 
 
 def _complete(

@@ -95,14 +95,15 @@ class History:
     def tokens_before(self, sentence: int, step: int, slot: int) -> list[int]:
         """Return the tokens that led to a slot, the one taken at that step left out."""
         tokens: list[int] = []
-        while True:
-            row = int(np.searchsorted(self.sentences[step], sentence))
-            slot = int(self.parents[step][row, slot])
-            step -= 1
-            if step < 0:
-                return tokens[::-1]
-            row = int(np.searchsorted(self.sentences[step], sentence))
-            tokens.append(int(self.tokens[step][row, slot]))
+        there: IntArray | None = None
+        row = 0
+        for number in range(step, -1, -1):
+            if self.sentences[number] is not there:
+                there = self.sentences[number]
+                row = int(np.searchsorted(there, sentence))
+            tokens.append(self.tokens[number].item(row, slot))
+            slot = self.parents[number].item(row, slot)
+        return tokens[:0:-1]
 
 
 class Finished(NamedTuple):

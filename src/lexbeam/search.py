@@ -394,7 +394,9 @@ def _refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     ):
         if array.shape != shape:
             raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    # A sum is NaN if any term is, and plus infinity is the only other way to spoil it upwards.
-    total = float(scores.top_scores.sum()) + float(scores.ask_scores.sum())
-    if math.isnan(total) or total == math.inf:
+    # The largest is NaN if any is.
+    largest = [
+        float(array.max(initial=-np.inf)) for array in (scores.top_scores, scores.ask_scores)
+    ]
+    if any(math.isnan(score) or score == math.inf for score in largest):
         raise ScorerError("the scorer's answer has NaN or plus infinity in it")

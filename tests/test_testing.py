@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lexbeam.errors import InputError
+from lexbeam.scorer import PAD
+from lexbeam.testing import HistoryScorer, TableScorer, every_output
+
+
+def first_step(scorer: TableScorer | HistoryScorer, ask: list[int], ban: list[int], top: int):  # type: ignore[no-untyped-def]
+    state = scorer.start(["s"], [[]])
+    arrays = np.array([scorer.bos]), np.array([0]), np.array([ask]), np.array([ban], dtype=int)
+    return scorer.step(state, *arrays, top)
+
+
+def test_a_table_answers_narrowly() -> None:
+    table = np.log([[0.1, 0.2, 0.3, 0.4]] * 4)
+    scores = first_step(TableScorer(table, bos=0, eos=3), [3, 1, PAD], [2], 4)
+    assert scores.top_ids[0, :2].tolist() == [1, 0]
+    assert np.exp(scores.top_scores[0]).round(6).tolist() == [0.2, 0.1, 0.0, 0.0]
+    assert np.exp(scores.ask_scores[0]).round(6).tolist() == [0.4, 0.2, 0.0]
+
+
+def test_history_matters_whole() -> None:
+    scorer = HistoryScorer(6, seed=1)
+    same = scorer.next_log_probs("s", [2, 3])
+    assert np.exp(same).sum() == pytest.approx(1)
+    for source, prefix in (("t", [2, 3]), ("s", [3, 3]), ("s", [3]), ("s", [2, 3, 3])):
+        assert not np.allclose(same, scorer.next_log_probs(source, prefix))
+    assert (same == HistoryScorer(6, seed=1).next_log_probs("s", [2, 3])).all()
+
+
+def test_every_output_is_priced_and_all_together_are_certain() -> None:
+    scorer = HistoryScorer(3, seed=2)
+    outputs = dict(every_output(scorer, 9, "s"))
+    assert len(outputs) == sum(2**n for n in range(10))
+    assert 0.8 < sum(np.exp(list(outputs.values()))) < 1
+
+
+def test_bad_tables_are_refused() -> None:
+    with pytest.raises(InputError, match="square"):
+        TableScorer(np.zeros((2, 3)), bos=0, eos=1)
+    with pytest.raises(InputError, match="eos 5"):
+        TableScorer(np.zeros((2, 2)), bos=0, eos=5)
+    with pytest.raises(InputError, match="bos -1"):
+        HistoryScorer(4, bos=-1)
