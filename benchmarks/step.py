@@ -59,7 +59,7 @@ class PreparedScorer:
         top: int,
     ) -> Scores:
         """Stop the clock of the search, hand out a sheet, start the clock."""
-        if self.calls:
+        if 0 < self.calls <= self.steps:
             self.searching += time.perf_counter() - self._answered
         top_scores, top_ids, ask_scores = self.sheets[self.calls % len(self.sheets)]
         rows, asked = ask.shape
@@ -90,8 +90,8 @@ def measure(scorer: PreparedScorer, batch: int, beam: int, constraints: int, see
     """Return the milliseconds that the search takes a step."""
     phrases = make_phrases(constraints, batch, seed)
     limit = scorer.steps + 3 * constraints + 40
-    decode(scorer, [None] * batch, phrases, beam_size=beam, max_length=limit)
-    return 1000 * scorer.searching / (scorer.calls - 1)
+    decode(scorer, [None] * batch, phrases, beam_size=beam, max_length=limit, stop="first")
+    return 1000 * scorer.searching / scorer.steps
 
 
 def main() -> None:

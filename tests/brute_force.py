@@ -11,17 +11,28 @@ from lexbeam.testing import HistoryScorer, TableScorer, every_output
 Phrases = Sequence[Sequence[int]]
 
 
-def occurrences(phrase: Sequence[int], tokens: Sequence[int]) -> int:
-    """Count by plain comparison at every position."""
+def occurrences(
+    phrase: Sequence[int], tokens: Sequence[int], boundary: Sequence[bool] | None = None
+) -> int:
+    """Count by plain comparison at every position; with a boundary, whole words only."""
     n = len(phrase)
-    return sum(list(tokens[i : i + n]) == list(phrase) for i in range(len(tokens) - n + 1))
+    return sum(
+        list(tokens[end - n : end]) == list(phrase)
+        and (boundary is None or end == len(tokens) or boundary[tokens[end]])
+        for end in range(n, len(tokens) + 1)
+    )
 
 
-def keeps_to(tokens: Sequence[int], phrases: Phrases, avoid: Phrases = ()) -> bool:
+def keeps_to(
+    tokens: Sequence[int],
+    phrases: Phrases,
+    avoid: Phrases = (),
+    boundary: Sequence[bool] | None = None,
+) -> bool:
     """Say whether all phrases occur as often as they are given, and no avoided one."""
     wanted = Counter(tuple(phrase) for phrase in phrases)
-    return all(occurrences(p, tokens) >= n for p, n in wanted.items()) and not any(
-        occurrences(p, tokens) for p in avoid
+    return all(occurrences(p, tokens, boundary) >= n for p, n in wanted.items()) and not any(
+        occurrences(p, tokens, boundary) for p in avoid
     )
 
 
@@ -34,12 +45,14 @@ def best_output(
     prefix: Sequence[int] = (),
     source: Any = None,
     length_penalty: float = 1.0,
+    boundary: Sequence[bool] | None = None,
 ) -> tuple[float, tuple[int, ...]] | None:
     """Return score and tokens of the best output that keeps to the request; None: there is none."""
     found = [
         (log_prob / (len(tokens) + 1) ** length_penalty, tokens)
         for tokens, log_prob in every_output(scorer, max_length, source)
-        if keeps_to(tokens, phrases, avoid) and list(tokens[: len(prefix)]) == list(prefix)
+        if keeps_to(tokens, phrases, avoid, boundary)
+        and list(tokens[: len(prefix)]) == list(prefix)
     ]
     return max(found, default=None)
 

@@ -29,9 +29,16 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
     size = draw(st.integers(3, 5))
     eos = draw(st.integers(0, size - 1))
     seed = draw(st.integers(0, 10_000))
+    boundary = draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size))
+    if boundary is not None:
+        boundary[eos] = True
+    table = random_table(seed, size, eos).log_probs
     scorer = draw(
         st.sampled_from(
-            [random_table(seed, size, eos), HistoryScorer(size, eos=eos, seed=seed)],
+            [
+                TableScorer(table, bos=0, eos=eos, word_starts=boundary),
+                HistoryScorer(size, eos=eos, seed=seed, word_starts=boundary),
+            ],
         )
     )
     tokens = st.sampled_from([token for token in range(size) if token != eos])
@@ -42,6 +49,7 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         "prefix": draw(st.lists(tokens, max_size=2)),
         "max_length": draw(st.integers(1, 5 if size < 5 else 4)),
         "length_penalty": draw(st.sampled_from([0.0, 0.6, 1.0])),
+        "boundary": boundary,
     }
 
 
@@ -52,12 +60,13 @@ def run(case: dict[str, Any], **changes: Any) -> Hypothesis:
         "prefix": [case["prefix"]],
         "max_length": case["max_length"],
         "length_penalty": case["length_penalty"],
+        "boundary": case["boundary"],
     } | changes
     return decode(case["scorer"], ["source"], **given_to_decode)[0][0]
 
 
 def truth(case: dict[str, Any]) -> tuple[float, tuple[int, ...]] | None:
-    names = ("phrases", "avoid", "prefix", "length_penalty")
+    names = ("phrases", "avoid", "prefix", "length_penalty", "boundary")
     return best_output(
         case["scorer"],
         case["max_length"],
@@ -92,7 +101,7 @@ def test_a_narrow_beam_keeps_to_the_request_as_well(
             run(case, algorithm=algorithm, beam_size=beam_size, stop=stop)
         return
     hypothesis = run(case, algorithm=algorithm, beam_size=beam_size, stop=stop)
-    assert keeps_to(hypothesis.tokens, case["phrases"], case["avoid"])
+    assert keeps_to(hypothesis.tokens, case["phrases"], case["avoid"], case["boundary"])
     assert hypothesis.tokens[: len(case["prefix"])] == case["prefix"]
     assert len(hypothesis.tokens) <= case["max_length"]
     assert hypothesis.met == [True] * len(case["phrases"])
@@ -114,6 +123,7 @@ def test_scores_are_those_of_the_model(case: dict[str, Any], nbest: int) -> None
         prefix=[case["prefix"]],
         max_length=case["max_length"],
         length_penalty=case["length_penalty"],
+        boundary=case["boundary"],
         nbest=nbest,
     )[0]
     assert 1 <= len(found) <= nbest

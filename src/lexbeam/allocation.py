@@ -88,15 +88,19 @@ class Dba:
         self._slots = allocate(base, sizes)
         # With as many constraint tokens as slots or more, a bank's equal share is none: all
         # slots begin in the top bank and move down, so the beam is filled from the top.
-        self._from_top = (sizes == 0) | (sizes >= base)
+        topped = ((sizes == 0) | (sizes >= base))[:, None]
+        self._all_from_top = bool(topped.all())
+        self._from_top = topped if topped.any() else None  # shape: (sentences, 1)
 
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
-        if self._from_top.all():
+        if self._all_from_top:
             return _take(_by_bank(bank, score, self._beam), score)
         counts = count(bank, score, self._banks)
-        slots = adjust(self._slots, np.where(self._from_top[:, None], 0, counts))
-        slots += np.where(self._from_top[:, None], from_top(self._beam, counts), 0)
+        if self._from_top is None:
+            return fill(bank, score, counts, adjust(self._slots, counts), self._beam)
+        slots = adjust(self._slots, np.where(self._from_top, 0, counts))
+        slots += np.where(self._from_top, from_top(self._beam, counts), 0)
         return fill(bank, score, counts, slots, self._beam)
 
 
@@ -161,6 +165,8 @@ def adjust(slots: IntArray, counts: IntArray) -> IntArray:
     one step away first, then two, and so on, moving outward; of two equally near banks the one
     with more constraints met is served first.
     """
+    if len(slots) == 1:
+        return np.array([_adjust_one(slots[0].tolist(), counts[0].tolist())])
     spare = np.maximum(slots - counts, 0)
     lacking = np.maximum(counts - slots, 0)
     slots = np.minimum(slots, counts)
@@ -175,6 +181,28 @@ def adjust(slots: IntArray, counts: IntArray) -> IntArray:
             lacking[taker] -= moved
             slots[taker] += moved
             to_move -= int(moved.sum())
+    return slots
+
+
+def _adjust_one(slots: list[int], counts: list[int]) -> list[int]:
+    """Adjust the banks of a single sentence: for so few numbers arrays are too slow."""
+    banks = range(len(slots))
+    spare = [max(slots[bank] - counts[bank], 0) for bank in banks]
+    lacking = [max(counts[bank] - slots[bank], 0) for bank in banks]
+    slots = [min(slots[bank], counts[bank]) for bank in banks]
+    to_move = min(sum(spare), sum(lacking))
+    distance = 0
+    while to_move:
+        distance += 1
+        for outward in (distance, -distance):
+            for giver in banks:
+                taker = giver + outward
+                if spare[giver] and taker in banks and lacking[taker]:
+                    moved = min(spare[giver], lacking[taker])
+                    spare[giver] -= moved
+                    lacking[taker] -= moved
+                    slots[taker] += moved
+                    to_move -= moved
     return slots
 
 

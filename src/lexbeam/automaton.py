@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.scorer import PAD, IntArray
-from lexbeam.tables import Bits, pack_bits, pack_rows, pick, unpack_bits
+from lexbeam.tables import Bits, pack_bits, pack_rows, starts, unpack_bits
 from lexbeam.trie import ROOT, Demand, Node, Tokens, Trie
 from lexbeam.words import Words
 
 BoolArray = NDArray[np.bool_]
 
-_WORTH_TRIMMING = 2048
-"""Tokens asked of all hypotheses together, below which narrowing the table costs more."""
+_WORTH_PACKING = 2048
+"""Tokens asked of all hypotheses together from which it pays to leave out what has been met."""
 
 
 class States(NamedTuple):
@@ -81,6 +81,7 @@ class Automaton:
     """Tables for the phrases of every sentence of a batch.
 
     With ``words`` phrases count as whole words only, without they are plain token sequences.
+    ``can_hold`` says whether the model can be told not to end a word (`lexbeam.scorer`).
     """
 
     def __init__(
@@ -89,16 +90,14 @@ class Automaton:
         avoided: Sequence[Sequence[Tokens]],
         vocabulary_size: int,
         words: Words | None = None,
+        can_hold: bool = True,
     ) -> None:
         self.whole_words = words
-        self.tries = [
-            Trie(
-                phrases,
-                [phrase for phrase in avoid if not self._waits(phrase)],
-                [phrase for phrase in avoid if self._waits(phrase)],
-            )
-            for phrases, avoid in zip(demanded, avoided, strict=True)
-        ]
+        self.tries = []
+        for phrases, avoid in zip(demanded, avoided, strict=True):
+            held = [phrase for phrase in avoid if can_hold and self._waits(phrase)]
+            banned = [phrase for phrase in avoid if not (can_hold and self._waits(phrase))]
+            self.tries.append(Trie(phrases, banned, held))
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
@@ -214,7 +213,8 @@ class Automaton:
 
     def advance(self, states: States, tokens: IntArray) -> States:
         """Let every hypothesis take a token; arrays are broadcast against each other."""
-        return self.arrive(states, tokens, self.follow(states.node, tokens))
+        nodes = self.follow(states.node, tokens)
+        return self._take_token(nodes, tokens, *states[1:5])
 
     def follow(self, node: IntArray, tokens: IntArray) -> IntArray:
         """Return the nodes that tokens lead to."""
@@ -226,15 +226,33 @@ class Automaton:
             target = np.where(moved > 0, moved, target)
         return target
 
-    def arrive(self, states: States, tokens: IntArray, nodes: IntArray) -> States:
-        """Let every hypothesis take a token, of which it is known where it leads."""
-        if self.whole_words is None:
-            return self._arrive(nodes, states.met, states.met_tokens)
-        ended = self.whole_words.ended(tokens)
-        met = tuple(
-            np.where(ended, seen, met) for seen, met in zip(states.seen, states.met, strict=True)
-        )
-        return self._arrive(nodes, met, np.where(ended, states.seen_tokens, states.met_tokens))
+    def branch(
+        self, states: States, parents: IntArray, tokens: IntArray, nodes: IntArray
+    ) -> States:
+        """Let new hypotheses continue old ones with tokens of which it is known where they lead."""
+        met_tokens = states.met_tokens.take(parents)
+        met = tuple(word.take(parents) for word in states.met)
+        seen, seen_tokens = met, met_tokens
+        if states.seen is not states.met:
+            seen = tuple(word.take(parents) for word in states.seen)
+            seen_tokens = states.seen_tokens.take(parents)
+        return self._take_token(nodes, tokens, met, met_tokens, seen, seen_tokens)
+
+    def _take_token(
+        self,
+        nodes: IntArray,
+        tokens: IntArray,
+        met: Bits,
+        met_tokens: IntArray,
+        seen: Bits,
+        seen_tokens: IntArray,
+    ) -> States:
+        """Settle which words have ended, and arrive at the nodes."""
+        if self.whole_words is not None:
+            ended = self.whole_words.ended(tokens)
+            met = tuple(np.where(ended, s, m) for s, m in zip(seen, met, strict=True))
+            met_tokens = np.where(ended, seen_tokens, met_tokens)
+        return self._arrive(nodes, met, met_tokens)
 
     def _arrive(self, node: IntArray, met: Bits, met_tokens: IntArray) -> States:
         """Count what ends at a node; the longest suffix that has begun a phrase is progress."""
@@ -265,10 +283,19 @@ class Automaton:
         if not targets.size:
             return targets, targets
         useful = _intersects(self._serves, targets, [~word[:, None] for word in states.seen])
-        tokens = np.where(useful, self._ask_tokens.take(states.node, axis=0), PAD)
+        tokens = self._ask_tokens.take(states.node, axis=0)
         if self._held is not None and self.whole_words is not None:
-            tokens[self._held[states.node][:, None] & self.whole_words.ended(tokens)] = PAD
-        return _trim(tokens, targets, useful)
+            useful &= ~(self._held[states.node][:, None] & self.whole_words.ended(tokens))
+        if useful.size < _WORTH_PACKING:
+            tokens = np.where(useful, tokens, PAD)
+            return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
+        return _pack(useful, tokens, targets)
+
+    def serves(self, nodes: IntArray, states: States, parents: IntArray) -> BoolArray:
+        """Say which nodes would start or continue a phrase that their parents have not met."""
+        if not self.words:
+            return np.zeros(nodes.shape, np.bool_)
+        return _intersects(self._serves, nodes, [~word[parents] for word in states.seen])
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
@@ -316,15 +343,18 @@ def _intersects(table: Bits, rows: IntArray, others: Sequence[NDArray[np.uint64]
     return shared
 
 
-def _trim(tokens: IntArray, targets: IntArray, useful: BoolArray) -> tuple[IntArray, IntArray]:
-    """Leave out columns where that pays: what has been met need not be asked for again."""
-    if useful.size < _WORTH_TRIMMING:
-        return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
-    width = int(np.count_nonzero(useful, axis=1).max())
-    if width == useful.shape[1]:
-        return tokens, targets
-    useful_first = (~useful).argsort(axis=1, kind="stable")[:, :width]
-    return pick(tokens, useful_first), pick(targets, useful_first)
+def _pack(useful: BoolArray, tokens: IntArray, targets: IntArray) -> tuple[IntArray, IntArray]:
+    """Move what is useful in each row to its front, and cut off the columns left over."""
+    counts = np.count_nonzero(useful, axis=1)
+    width = int(counts.max())
+    first = counts.cumsum() - counts
+    old = useful.ravel().nonzero()[0]
+    new = np.arange(len(old)) + (starts(len(counts), width)[:, 0] - first).repeat(counts)
+    packed_tokens = np.full((len(counts), width), PAD)
+    packed_targets = np.zeros((len(counts), width), np.int64)
+    packed_tokens.ravel()[new] = tokens.ravel()[old]
+    packed_targets.ravel()[new] = targets.ravel()[old]
+    return packed_tokens, packed_targets
 
 
 def _complete(

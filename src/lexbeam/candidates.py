@@ -135,14 +135,14 @@ def collect(
     nodes = automaton.follow(states.node[slot], token)
     each = asked.tokens.shape[1]
     if each:  # (2)
-        score[(asked.tokens[slot] == token[:, :, None]).any(axis=2)] = -np.inf
+        score[automaton.serves(nodes, states, slot) & (token != proposals.first[:, None])] = -np.inf
         shape = (len(score), -1)
         asked_slot = np.arange(len(asked.tokens)).repeat(each).reshape(shape)
         score = np.concatenate((score, asked.score.reshape(shape)), axis=1)
         slot = np.concatenate((slot, asked_slot), axis=1)
         token = np.concatenate((token, asked.tokens.reshape(shape)), axis=1)
         nodes = np.concatenate((nodes, asked.targets.reshape(shape)), axis=1)
-    reached = automaton.arrive(states.take(slot.ravel()), token.ravel(), nodes.ravel())
+    reached = automaton.branch(states, slot.ravel(), token.ravel(), nodes.ravel())
     return Candidates(score, slot, token, proposals.row, reached)
 
 

@@ -111,10 +111,10 @@ class _PhraseReader:
 
 
 def _refuse_contradictions(sentence: int, request: Request, words: Words | None) -> None:
-    named = [(f"phrase {i}", phrase) for i, phrase in enumerate(request.phrases)]
-    for name, phrase in [*named, ("prefix", request.prefix)]:
+    named = [(f"phrase {i}", phrase, False) for i, phrase in enumerate(request.phrases)]
+    for name, phrase, goes_on in [*named, ("prefix", request.prefix, True)]:
         for number, avoided in enumerate(request.avoid):
-            if _occurs(avoided, phrase, words):
+            if _occurs(avoided, phrase, words, goes_on):
                 what = "is also avoided" if avoided == phrase else "contains what is avoided"
                 raise ConstraintError(
                     f"sentence {sentence}: {name} {list(phrase)} {what} "
@@ -122,12 +122,16 @@ def _refuse_contradictions(sentence: int, request: Request, words: Words | None)
                 )
 
 
-def _occurs(avoided: Tokens, tokens: Tokens, words: Words | None) -> bool:
-    """Say whether the avoided phrase stands in the tokens, all in a row, as whole words."""
+def _occurs(avoided: Tokens, tokens: Tokens, words: Words | None, goes_on: bool) -> bool:
+    """Say whether an avoided phrase stands in the tokens, all in a row, as whole words.
+
+    ``goes_on``: more tokens may follow, and make the last word another one.
+    """
     n = len(avoided)
-    waits = words is not None and words.waits(avoided)
     for end in range(n, len(tokens) + 1):
-        goes_on = waits and end < len(tokens) and words is not None and not words.ends(tokens[end])
-        if tokens[end - n : end] == avoided and not goes_on:
-            return True
+        if tokens[end - n : end] == avoided:
+            if words is None or not words.waits(avoided):
+                return True
+            if words.ends(tokens[end]) if end < len(tokens) else not goes_on:
+                return True
     return False

@@ -80,5 +80,19 @@ class Scorer(Protocol):
           minus infinity where ``ask`` is ``PAD``. The search never asks for a banned token.
         - banning hides tokens, it does not renormalise: all are log-probabilities of the
           model's full distribution.
+
+        A scorer that has an attribute ``word_starts``, which marks the tokens that may not
+        follow an unfinished word (# shape: (vocabulary,)), also takes a keyword ``hold``
+        (# shape: (rows,)): the rows that may take none of these, because their word would
+        then be an avoided one.
         """
         ...
+
+
+def can_hold(scorer: Scorer) -> bool:
+    """Say whether the scorer can keep a word from ending.
+
+    With one that can't, an avoided word is not even begun: longer words that begin with it
+    are avoided too.
+    """
+    return getattr(scorer, "word_starts", None) is not None

@@ -25,7 +25,7 @@ from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
 from lexbeam.request import Request, read_requests
 from lexbeam.room import Room
-from lexbeam.scorer import PAD, IntArray, Scorer, Scores
+from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold
 from lexbeam.settings import Settings, at_least
 from lexbeam.tables import starts
 from lexbeam.words import Words
@@ -143,6 +143,7 @@ class Search:
                 [request.avoid for request in requests],
                 scorer.vocabulary_size,
                 words,
+                can_hold(scorer),
             )
             room = Room(self.automaton, scorer.vocabulary_size, scorer.eos)
             self.sizes = self.automaton.sizes
@@ -190,7 +191,7 @@ class Search:
         self, live: IntArray, automaton: Automaton, states: States
     ) -> tuple[Candidates, Selection]:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
-        here = states.take(live)
+        here = states if len(live) == len(states.node) else states.take(live)
         sentence = self.sentence_of(live)
         tokens, targets = automaton.ask(here)
         if self.horizon.closed is not None:

@@ -24,7 +24,9 @@ __all__ = ["HistoryScorer", "TableScorer", "every_output"]
 class _ToyScorer:
     """What all toy models share: from the full distribution to the narrow answer."""
 
-    def __init__(self, vocabulary_size: int, bos: int, eos: int) -> None:
+    def __init__(
+        self, vocabulary_size: int, bos: int, eos: int, word_starts: ArrayLike | None
+    ) -> None:
         if not 0 <= eos < vocabulary_size:
             raise InputError(f"eos {eos} is outside the vocabulary of {vocabulary_size}")
         if not 0 <= bos < vocabulary_size:
@@ -32,13 +34,20 @@ class _ToyScorer:
         self.vocabulary_size = vocabulary_size
         self.bos = bos
         self.eos = eos
+        self.word_starts = None if word_starts is None else np.array(word_starts, dtype=np.bool_)
 
     def next_log_probs(self, source: Any, prefix: Sequence[int]) -> NDArray[np.float64]:
         """Return the full distribution after a prefix. # shape: (vocabulary,)."""
         raise NotImplementedError
 
     def _answer(
-        self, log_probs: FloatArray, ask: IntArray, ban: IntArray, top: int, state: Any
+        self,
+        log_probs: FloatArray,
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+        hold: NDArray[np.bool_] | None,
+        state: Any,
     ) -> Scores:
         rows = np.arange(len(log_probs))[:, None]
         ask_scores = np.where(ask == PAD, -np.inf, log_probs[rows, np.maximum(ask, 0)])
@@ -46,6 +55,8 @@ class _ToyScorer:
         open_to_choice[:, self.eos] = -np.inf
         row, column = (ban != PAD).nonzero()
         open_to_choice[row, ban[row, column]] = -np.inf
+        if hold is not None and self.word_starts is not None:
+            open_to_choice[hold[:, None] & self.word_starts] = -np.inf
         best = (-open_to_choice).argsort(axis=1, kind="stable")[:, :top]
         missing = ((0, 0), (0, top - best.shape[1]))
         return Scores(
@@ -63,11 +74,13 @@ class TableScorer(_ToyScorer):
     first tokens. The sources don't matter, only how many there are.
     """
 
-    def __init__(self, log_probs: ArrayLike, *, bos: int, eos: int) -> None:
+    def __init__(
+        self, log_probs: ArrayLike, *, bos: int, eos: int, word_starts: ArrayLike | None = None
+    ) -> None:
         self.log_probs = np.array(log_probs, dtype=np.float64)  # shape: (vocabulary, vocabulary)
         if self.log_probs.ndim != 2 or len(set(self.log_probs.shape)) != 1:
             raise InputError(f"log_probs must be a square table, not {self.log_probs.shape}")
-        super().__init__(len(self.log_probs), bos, eos)
+        super().__init__(len(self.log_probs), bos, eos, word_starts)
 
     def next_log_probs(self, source: Any, prefix: Sequence[int]) -> NDArray[np.float64]:  # noqa: ARG002
         """Return the row of the last token."""
@@ -85,9 +98,10 @@ class TableScorer(_ToyScorer):
         ask: IntArray,
         ban: IntArray,
         top: int,
+        hold: NDArray[np.bool_] | None = None,
     ) -> Scores:
         """Look the tokens up."""
-        return self._answer(self.log_probs[tokens], ask, ban, top, state)
+        return self._answer(self.log_probs[tokens], ask, ban, top, hold, state)
 
 
 class HistoryScorer(_ToyScorer):
@@ -106,8 +120,9 @@ class HistoryScorer(_ToyScorer):
         eos: int = 1,
         seed: int = 0,
         spread: float = 2.0,
+        word_starts: ArrayLike | None = None,
     ) -> None:
-        super().__init__(vocabulary_size, bos, eos)
+        super().__init__(vocabulary_size, bos, eos, word_starts)
         self.seed = seed
         self.spread = spread
 
@@ -131,6 +146,7 @@ class HistoryScorer(_ToyScorer):
         ask: IntArray,
         ban: IntArray,
         top: int,
+        hold: NDArray[np.bool_] | None = None,
     ) -> Scores:
         """Hash every row's history."""
         histories = []
@@ -138,7 +154,7 @@ class HistoryScorer(_ToyScorer):
             source, prefix = state[parent]
             histories.append((source, [] if prefix is None else [*prefix, token]))
         log_probs = np.array([self.next_log_probs(*history) for history in histories])
-        return self._answer(log_probs, ask, ban, top, histories)
+        return self._answer(log_probs, ask, ban, top, hold, histories)
 
 
 def every_output(
