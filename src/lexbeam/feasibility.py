@@ -35,7 +35,9 @@ def refuse_impossible(
                     f"{where}: phrase {number} {list(phrase)} has {len(phrase)} tokens, "
                     f"more than max_length {limit}"
                 )
-        if automaton is not None and room is not None:
+        if automaton is None or room is None:
+            continue
+        if len(request.prefix) + room.worst[sentence] > limit:
             need = _need_after_prefix(sentence, request, automaton, room)
             if need >= NEVER:
                 raise ConstraintError(

@@ -24,6 +24,8 @@ NEVER = 1 << 40
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
+_MOST_STATES_AT_ONCE = 1 << 11
+"""So many are worked out before decoding starts, more only when a limit comes near."""
 
 
 class Room:
@@ -43,7 +45,8 @@ class Room:
         self.worst = automaton.sizes.copy()  # shape: (sentences,), the need of any state
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """Tokens that matter to a sentence, at most; all others are alike."""
-        for sentence in np.flatnonzero(self.exact & ~self._concatenates()).tolist():
+        at_once = self.exact & (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
+        for sentence in np.flatnonzero(at_once & ~self._concatenates()).tolist():
             self.worst[sentence] = self._need_of_sentence(sentence).max()
 
     def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

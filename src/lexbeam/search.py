@@ -184,8 +184,8 @@ class Search:
         nothing = np.empty((len(live), 0), np.int64)
         scores = self.ask_model(live, nothing, nothing)
         candidates = best_of_all(self.lay_out(live, scores, None), self.settings.beam_size)
-        places = np.broadcast_to(np.arange(candidates.score.shape[1]), candidates.score.shape)
-        return candidates, Selection(places, candidates.score > -np.inf)
+        all_of_them = np.arange(candidates.score.shape[1])[None]  # shape: (1, candidates)
+        return candidates, Selection(all_of_them, candidates.score > -np.inf)
 
     def constrained_step(
         self, live: IntArray, automaton: Automaton, states: States
