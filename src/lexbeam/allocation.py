@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.scorer import FloatArray, IntArray
-from lexbeam.tables import pick, starts
+from lexbeam.tables import pick, through
 
 NO_CANDIDATE = -np.inf
 """The score of a place in the candidates that holds none."""
@@ -45,8 +45,13 @@ class Policy(Protocol):
     """
 
     @property
-    def beam_sizes(self) -> IntArray:
-        """The beam of each sentence. # shape: (sentences,)."""
+    def beam(self) -> int:
+        """The largest beam of the batch."""
+        ...
+
+    @property
+    def beam_sizes(self) -> IntArray | None:
+        """The beam of each sentence, # shape: (sentences,); None: all are of one size."""
         ...
 
     @property
@@ -66,24 +71,24 @@ class Plain:
     """Plain beam search: all candidates are in one bank."""
 
     by_set = False
+    beam_sizes = None
 
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
-        self._beam = base
-        self.beam_sizes = np.full_like(sizes, base)
+        self.beam = base
 
     def select(self, bank: IntArray, score: FloatArray) -> Selection:  # noqa: ARG002
         """Take the best candidates, whatever they have met."""
-        return _take(k_best(score, self._beam), score)
+        return _take(k_best(score, self.beam), score)
 
 
 class Dba:
     """Dynamic beam allocation: the slots of a fixed beam are divided anew at every step."""
 
     by_set = False
+    beam_sizes = None
 
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
-        self._beam = base
-        self.beam_sizes = np.full_like(sizes, base)
+        self.beam = base
         self._banks = int(sizes.max(initial=0)) + 1
         self._slots = allocate(base, sizes)
         # With as many constraint tokens as slots or more, a bank's equal share is none: all
@@ -95,13 +100,25 @@ class Dba:
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
         if self._all_from_top:
-            return _take(_by_bank(bank, score, self._beam), score)
+            return _take(_by_bank(bank, score, self.beam), score)
         counts = count(bank, score, self._banks)
+        if len(bank) == 1:
+            return self._select_one(_by_bank(bank, score, bank.shape[1]), counts[0].tolist())
         if self._from_top is None:
-            return fill(bank, score, counts, adjust(self._slots, counts), self._beam)
+            return fill(bank, score, counts, adjust(self._slots, counts), self.beam)
         slots = adjust(self._slots, np.where(self._from_top, 0, counts))
-        slots += np.where(self._from_top, from_top(self._beam, counts), 0)
-        return fill(bank, score, counts, slots, self._beam)
+        slots += np.where(self._from_top, from_top(self.beam, counts), 0)
+        return fill(bank, score, counts, slots, self.beam)
+
+    def _select_one(self, ranked: IntArray, counts: list[int]) -> Selection:
+        """Select for a single sentence: for so few banks arrays would be too slow."""
+        slots = _adjust_one(self._slots[0].tolist(), counts)
+        ranks: list[int] = []
+        first = 0
+        for inside, allowed in zip(reversed(counts), reversed(slots), strict=True):
+            ranks.extend(range(first, first + allowed))
+            first += inside
+        return Selection(ranked[:, ranks], np.ones((1, len(ranks)), np.bool_))
 
 
 class Gbs:
@@ -111,14 +128,14 @@ class Gbs:
 
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
         self._base = base
-        self.beam_sizes = base * (sizes + 1)
         self._banks = int(sizes.max(initial=0)) + 1
+        self.beam = base * self._banks
+        self.beam_sizes = base * (sizes + 1)
 
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Fill each bank by itself."""
         counts = count(bank, score, self._banks)
-        beam = self._base * self._banks
-        return fill(bank, score, counts, np.minimum(counts, self._base), beam)
+        return fill(bank, score, counts, np.minimum(counts, self._base), self.beam)
 
 
 class Cbs:
@@ -129,12 +146,12 @@ class Cbs:
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
         self._base = base
         self.beam_sizes = base * sets
-        self._beam = base * int(sets.max(initial=0))
+        self.beam = base * int(sets.max(initial=0))
 
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Fill each bank by itself; the banks' numbers stand for sets here."""
         counts = count(bank, score, int(bank.max(initial=0)) + 1)
-        return fill(bank, score, counts, np.minimum(counts, self._base), self._beam)
+        return fill(bank, score, counts, np.minimum(counts, self._base), self.beam)
 
 
 POLICIES: dict[str, Callable[[int, IntArray, IntArray], Policy]] = {
@@ -165,8 +182,6 @@ def adjust(slots: IntArray, counts: IntArray) -> IntArray:
     one step away first, then two, and so on, moving outward; of two equally near banks the one
     with more constraints met is served first.
     """
-    if len(slots) == 1:
-        return np.array([_adjust_one(slots[0].tolist(), counts[0].tolist())])
     spare = np.maximum(slots - counts, 0)
     lacking = np.maximum(counts - slots, 0)
     slots = np.minimum(slots, counts)
@@ -185,7 +200,7 @@ def adjust(slots: IntArray, counts: IntArray) -> IntArray:
 
 
 def _adjust_one(slots: list[int], counts: list[int]) -> list[int]:
-    """Adjust the banks of a single sentence: for so few numbers arrays are too slow."""
+    """Adjust the banks of a single sentence, as `adjust` does those of many."""
     banks = range(len(slots))
     spare = [max(slots[bank] - counts[bank], 0) for bank in banks]
     lacking = [max(counts[bank] - slots[bank], 0) for bank in banks]
@@ -215,7 +230,7 @@ def from_top(beam: int, counts: IntArray) -> IntArray:
 
 def count(bank: IntArray, score: FloatArray, banks: int) -> IntArray:
     """Return how many candidates each bank has. # shape: (sentences, banks)."""
-    where = (bank + starts(len(bank), banks))[score > NO_CANDIDATE]
+    where = through(bank, len(bank), banks)[score > NO_CANDIDATE]
     return np.bincount(where, minlength=len(bank) * banks).reshape(-1, banks)
 
 
@@ -226,11 +241,11 @@ def fill(
     ranked = _by_bank(bank, score, bank.shape[1])
     ranks = np.arange(ranked.shape[1])
     chosen = ranks < pick(_above(counts) + slots, pick(bank, ranked))
-    taken = ranks[:beam] < slots.sum(axis=1)[:, None]
-    if taken.all() and taken.shape[1] == beam:
-        return Selection(ranked[chosen].reshape(-1, beam), taken)
+    filled = slots.sum(axis=1)
+    if (filled == beam).all():
+        return Selection(ranked[chosen].reshape(-1, beam), np.ones((len(bank), beam), np.bool_))
     chosen_first = (~chosen).argsort(axis=1, kind="stable")[:, :beam]
-    return Selection(pick(ranked, chosen_first), taken)
+    return Selection(pick(ranked, chosen_first), ranks[:beam] < filled[:, None])
 
 
 def k_best(keys: FloatArray, k: int) -> IntArray:

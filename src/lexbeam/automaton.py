@@ -221,8 +221,9 @@ class Automaton:
         symbol = self._symbol[tokens]
         target: IntArray = self._from_root[self._row_of_node[node] + symbol]
         if self._move_symbols.shape[1]:
-            fits = self._move_symbols[node] == symbol[..., None]  # shape: (…, moves)
-            moved = (self._move_targets[node] * fits).max(axis=-1)
+            # shape: (…, moves)
+            fits = self._move_symbols.take(node, axis=0) == symbol[..., None]
+            moved = (self._move_targets.take(node, axis=0) * fits).max(axis=-1)
             target = np.where(moved > 0, moved, target)
         return target
 

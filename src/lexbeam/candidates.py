@@ -21,7 +21,7 @@ from lexbeam.allocation import k_best
 from lexbeam.automaton import Automaton, States
 from lexbeam.beam import Beam, BoolArray, FloatArray
 from lexbeam.scorer import IntArray, Scores
-from lexbeam.tables import pick, starts
+from lexbeam.tables import pick, starts, through
 
 
 class Proposals(NamedTuple):
@@ -32,10 +32,10 @@ class Proposals(NamedTuple):
     """
 
     score: FloatArray  # shape: (sentences, slots · options), minus infinity: not open
-    ids: IntArray  # shape: (rows, top)
-    first: IntArray  # shape: (sentences,), the token of option 0
+    token: IntArray  # shape: (sentences, slots · options)
     row: IntArray  # shape: (sentences · slots,), the row of each slot
     slots: int
+    options: int
 
     @classmethod
     def lay_out(
@@ -48,8 +48,8 @@ class Proposals(NamedTuple):
     ) -> Proposals:
         """Add the model's log-probabilities to the hypotheses'.
 
-        ``live`` has the slot of each row; ``may_end`` says which rows may take option 0, None:
-        all of them.
+        ``live`` has the slot of each row, ``first`` each sentence's option 0; ``may_end`` says
+        which rows may take it, None: all of them.
         """
         sentences, slots = beam.token.shape
         options = 1 + scores.top_ids.shape[1]
@@ -57,39 +57,33 @@ class Proposals(NamedTuple):
         first_score = so_far + scores.ask_scores[:, 0]
         if may_end is not None:
             first_score[~may_end] = -np.inf
+        score = np.empty((sentences * slots, options))
+        token = np.empty((sentences * slots, options), np.int64)
+        token.reshape(sentences, -1)[:, ::options] = first[:, None]
         if len(live) == sentences * slots:
-            score = np.empty((len(live), options))
+            row = live
             score[:, 0] = first_score
             np.add(so_far[:, None], scores.top_scores, out=score[:, 1:])
-            row = live
+            token[:, 1:] = scores.top_ids
         else:
-            score = np.full((sentences * slots, options), -np.inf)
+            row = np.zeros(sentences * slots, np.int64)
+            row[live] = np.arange(len(live))
+            score[:, 1:], token[:, 1:] = -np.inf, 0
             score[:, 0] = np.where(beam.finished, beam.score, -np.inf).ravel()
             score[live, 0] = first_score
             score[live, 1:] = so_far[:, None] + scores.top_scores
-            row = np.zeros(sentences * slots, np.int64)
-            row[live] = np.arange(len(live))
-        return cls(score.reshape(sentences, -1), scores.top_ids, first, row, slots)
-
-    @property
-    def options(self) -> int:
-        """Options of one slot."""
-        return 1 + int(self.ids.shape[1])
+            token[live, 1:] = scores.top_ids
+        shape = (sentences, slots * options)
+        return cls(score.reshape(shape), token.reshape(shape), row, slots, options)
 
     def best_of_each(self) -> IntArray:
         """Return the place of each slot's best option. # shape: (sentences, slots)."""
         best: IntArray = self.score.reshape(-1, self.options).argmax(axis=1)
         return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
 
-    def read(self, places: IntArray) -> tuple[IntArray, IntArray]:
-        """Return slot and token of options. # shape of both: as places."""
-        slot = places // self.options
-        option = places - slot * self.options
-        slot += starts(len(places), self.slots)
-        if self.options == 1:
-            return slot, np.broadcast_to(self.first[:, None], places.shape)
-        token = self.ids.ravel()[self.row[slot] * self.ids.shape[1] + (option - 1)]
-        return slot, np.where(option == 0, self.first[:, None], token)
+    def slot(self, places: IntArray) -> IntArray:
+        """Return the slots that options belong to. # shape: as places."""
+        return through(places // self.options, len(places), self.slots)
 
 
 class Asked(NamedTuple):
@@ -116,26 +110,36 @@ class Candidates(NamedTuple):
 def best_of_all(proposals: Proposals, k: int) -> Candidates:
     """Return the k best continuations of each sentence: plain search looks no further."""
     places = k_best(proposals.score, k)
-    slot, token = proposals.read(places)
-    return Candidates(pick(proposals.score, places), slot, token, proposals.row, None)
+    score, token = pick(proposals.score, places), pick(proposals.token, places)
+    return Candidates(score, proposals.slot(places), token, proposals.row, None)
 
 
 def collect(
-    proposals: Proposals, beam_sizes: IntArray, automaton: Automaton, states: States, asked: Asked
+    proposals: Proposals,
+    beam: int,
+    beam_sizes: IntArray | None,
+    automaton: Automaton,
+    states: States,
+    asked: Asked,
 ) -> Candidates:
-    """Return all candidates of each sentence; ``beam_sizes`` has # shape: (sentences,)."""
-    best = k_best(proposals.score, int(beam_sizes[beam_sizes.argmax()]))  # (1)
+    """Return all candidates of each sentence.
+
+    ``beam`` is the largest beam of the batch; ``beam_sizes``, # shape: (sentences,), is given
+    where they differ.
+    """
+    best = k_best(proposals.score, beam)  # (1)
     of_each = proposals.best_of_each()  # (3)
     places = np.concatenate((best, of_each), axis=1)
     score = pick(proposals.score, places)
     k = best.shape[1]
-    score[:, :k][np.arange(k) >= beam_sizes[:, None]] = -np.inf
+    if beam_sizes is not None:
+        score[:, :k][np.arange(k) >= beam_sizes[:, None]] = -np.inf
     score[:, k:][_already_in(places, score, k, proposals.score.shape[1])] = -np.inf
-    slot, token = proposals.read(places)
+    slot, token = proposals.slot(places), pick(proposals.token, places)
     nodes = automaton.follow(states.node[slot], token)
     each = asked.tokens.shape[1]
     if each:  # (2)
-        score[automaton.serves(nodes, states, slot) & (token != proposals.first[:, None])] = -np.inf
+        score[automaton.serves(nodes, states, slot) & (places % proposals.options > 0)] = -np.inf
         shape = (len(score), -1)
         asked_slot = np.arange(len(asked.tokens)).repeat(each).reshape(shape)
         score = np.concatenate((score, asked.score.reshape(shape)), axis=1)
@@ -149,7 +153,7 @@ def collect(
 def _already_in(places: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:
     """Say which of the places from k on are among the first k of their sentence."""
     chosen = np.zeros(len(places) * width, np.bool_)
-    through = places + starts(len(places), width)
-    chosen[through[:, :k][score[:, :k] > -np.inf]] = True
-    again: BoolArray = chosen[through[:, k:]]
+    where = through(places, len(places), width)
+    chosen[where[:, :k][score[:, :k] > -np.inf]] = True
+    again: BoolArray = chosen[where[:, k:]]
     return again

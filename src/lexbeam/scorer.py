@@ -75,7 +75,7 @@ class Scorer(Protocol):
 
         - ``top`` best tokens of each row and their log-probabilities, best first, the end of
           sentence and the row's banned tokens left out. Where a row has fewer tokens than
-          ``top``, the rest has score minus infinity (its ids don't matter).
+          ``top``, the rest has score minus infinity (and any ids of the vocabulary).
         - the log-probability of each asked token, the end of sentence among them when asked;
           minus infinity where ``ask`` is ``PAD``. The search never asks for a banned token.
         - banning hides tokens, it does not renormalise: all are log-probabilities of the

@@ -27,7 +27,7 @@ from lexbeam.request import Request, read_requests
 from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold
 from lexbeam.settings import Settings, at_least
-from lexbeam.tables import starts
+from lexbeam.tables import starts, through
 from lexbeam.words import Words
 
 __all__ = ["Hypothesis", "decode"]
@@ -205,13 +205,14 @@ class Search:
             may_end &= ~hold
         asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
         proposals = self.lay_out(live, scores, may_end)
-        candidates = collect(proposals, self.policy.beam_sizes, automaton, states, asked)
+        policy = self.policy
+        candidates = collect(proposals, policy.beam, policy.beam_sizes, automaton, states, asked)
         banks = self.banks(candidates, automaton)
-        return candidates, self.policy.select(banks, candidates.score)
+        return candidates, policy.select(banks, candidates.score)
 
     def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
         """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
-        so_far = self.beam.log_prob.ravel()[live, None]
+        so_far = self.beam.log_prob.ravel()[live][:, None]
         return np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
 
     def spread(self, live: IntArray, asked: Asked) -> Asked:
@@ -268,6 +269,8 @@ class Search:
 
     def sentence_of(self, slots: IntArray) -> IntArray:
         """Return the sentences that slots belong to, counted among those still there."""
+        if len(self.sentences) == 1:
+            return np.zeros_like(slots)
         sentences: IntArray = slots // self.beam.token.shape[1]
         return sentences
 
@@ -301,9 +304,9 @@ class Search:
         """Put the selected candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
         places, taken = selection
-        through = places + starts(*candidates.score.shape)
-        slot, token = candidates.slot.ravel()[through], candidates.token.ravel()[through]
-        log_prob = score = candidates.score.ravel()[through]
+        chosen = through(places, *candidates.score.shape)
+        slot, token = candidates.slot.ravel()[chosen], candidates.token.ravel()[chosen]
+        log_prob = score = candidates.score.ravel()[chosen]
         ended = token == self.scorer.eos
         newly = None
         if ended.any():
@@ -314,13 +317,13 @@ class Search:
             score = np.where(newly, score / length**self.settings.length_penalty, score)
         self.beam = Beam(
             token,
-            slot - starts(len(slot), width),
+            slot if len(slot) == 1 else slot - starts(len(slot), width),
             candidates.row[slot],
             log_prob,
             score,
             taken & ended,
             taken & ~ended,
-            candidates.states and candidates.states.take(through.ravel()),
+            candidates.states and candidates.states.take(chosen.ravel()),
         )
         self.history.record(self.sentences, self.beam)
         if newly is not None and newly.any():
@@ -336,6 +339,8 @@ class Search:
 
     def leave(self) -> None:
         """Let sentences that are done leave the batch, with their results."""
+        if not self.finished.any and self.beam.live.all():
+            return
         done = ~self.beam.live.any(axis=1)
         if self.settings.stop == "first":
             done |= self.finished.score[:, 0] > -np.inf
@@ -395,9 +400,7 @@ def _refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     ):
         if array.shape != shape:
             raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    # The largest is NaN if any is.
-    largest = [
-        float(array.max(initial=-np.inf)) for array in (scores.top_scores, scores.ask_scores)
-    ]
-    if any(math.isnan(score) or score == math.inf for score in largest):
-        raise ScorerError("the scorer's answer has NaN or plus infinity in it")
+    for array in (scores.top_scores, scores.ask_scores):
+        # The largest is NaN if any is, and NaN is not less than anything.
+        if array.size and not array.max() < math.inf:
+            raise ScorerError("the scorer's answer has NaN or plus infinity in it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,12 @@ def starts(rows: int, width: int) -> NDArray[np.int64]:
     return column
 
 
+def through(places: NDArray[np.int64], rows: int, width: int) -> NDArray[np.int64]:
+    """Turn places within rows into places in all of a table, read in one dimension."""
+    return places if rows == 1 else places + starts(rows, width)
+
+
 def pick(array: Array, places: NDArray[np.int64]) -> Array:
     """Return some entries of each row; what np.take_along_axis does, in a fifth of its time."""
-    picked: Array = array.ravel()[places + starts(*array.shape)]
-    return picked
+    picked: NDArray[Any] = array.ravel()[through(places, *array.shape)]
+    return cast(Array, picked)
