@@ -1,0 +1,310 @@
+"""Networks on ONNX Runtime: the default engine.
+
+A step is one run of the decoder graph (see `lexbeam.graphs` for its inputs): reorder,
+embedding, network, log-softmax, hiding, top-k and the asked scores are all inside. What this
+class does on the host is book-keeping with small integers: which row stands where, and how ids
+of the vocabulary map to a shortlist. It is kept short, because a step takes half a millisecond
+and every call from Python costs a hundredth of that.
+
+A state of fixed size, one vector a layer, comes and goes as an array: copying twenty kilobytes
+is cheaper than binding them. A state that grows with the output stays in the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from lexbeam.errors import ModelError
+from lexbeam.graphs import Graphs
+from lexbeam.scorer import IntArray, Scores
+from lexbeam.shortlist import Shortlist
+
+_COMPACT_AT = 8  # drop the memory of sentences that are gone: one for this many that are left
+_WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """What stays the same while the rows of a batch go on."""
+
+    size: int
+    memory: dict[str, NDArray[Any]]  # first axis: sentences
+    ids: IntArray | None  # shape: (sentences, width), the id at each position
+    position: IntArray | None  # shape: (sentences, vocabulary + 1), the position of each id
+
+
+@dataclass(frozen=True)
+class OnnxState:
+    """The search between two steps."""
+
+    batch: _Batch
+    step: int
+    sentences: IntArray  # shape: (rows,), the sentence of each row, within the batch
+    decoder: dict[str, Any]  # first axis: rows
+
+
+class OnnxEngine:
+    """A Scorer on ONNX Runtime; sources are sequences of ids, the end of sentence the last.
+
+    ``word_starts`` marks the ids that begin a word: rows that are put on hold in a step may not
+    take one of them.
+    """
+
+    def __init__(
+        self,
+        graphs: Graphs,
+        *,
+        vocabulary_size: int,
+        eos: int,
+        shortlist: Shortlist | None = None,
+        word_starts: NDArray[np.bool_] | None = None,
+        threads: int = 1,
+    ) -> None:
+        self._encoder = _session(graphs.encoder, threads)
+        self._decoder = _session(graphs.decoder, threads)
+        self._vocabulary_size = vocabulary_size
+        self._eos = eos
+        self._shortlist = shortlist
+        self._word_starts = None if word_starts is None else np.append(word_starts, False)
+        states = [i for i in self._decoder.get_inputs() if i.name.startswith("state.")]
+        self._state_shapes = {i.name: i.shape for i in states}
+        self._grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
+        self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
+        self._next = [name.replace("state.", "next.") for name in self._state_shapes]
+        self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of token ids."""
+        return self._vocabulary_size
+
+    @property
+    def bos(self) -> int:
+        """What stands before the output: an id of no token, which embeds as zeros."""
+        return self._vocabulary_size
+
+    @property
+    def eos(self) -> int:
+        """The token that ends the output."""
+        return self._eos
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> OnnxState:
+        """Encode the sources; with a shortlist, choose the candidates of each sentence."""
+        count = len(sources)
+        lengths = np.array([len(source) for source in sources])
+        tokens = np.full((count, lengths.max()), self._eos, np.int64)
+        for row, source in zip(tokens, sources, strict=True):
+            row[: len(source)] = source
+        mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
+        feed = {"tokens": tokens, "mask": mask}
+        ids = position = None
+        if self._shortlist is not None:
+            lists = [
+                self._shortlist.candidates(source, extra)
+                for source, extra in zip(sources, wanted, strict=True)
+            ]
+            ids, position = _tabulate(lists, self._vocabulary_size, self._eos)
+            feed["candidates"] = ids
+        found = dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
+        decoder = {
+            name: found.pop(name) if name in found else _nothing_yet(shape, count)
+            for name, shape in self._state_shapes.items()
+        }
+        return OnnxState(_Batch(count, found, ids, position), 0, np.arange(count), decoder)
+
+    def step(
+        self,
+        state: OnnxState,
+        tokens: IntArray,
+        parents: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+        hold: NDArray[np.bool_] | None = None,
+    ) -> Scores:
+        """Price the next token of every row; see `lexbeam.scorer.Scorer`."""
+        batch, sentences = _without_the_gone(state.batch, state.sentences[parents])
+        slots, places = _layout(sentences, batch.size)
+        hidden, nothing = self._hidden(batch, sentences, ban, hold)
+        width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
+        feed = {
+            **batch.memory,
+            **state.decoder,
+            "tokens": tokens,
+            "parents": parents,
+            "step": np.array([state.step], np.float32),
+            "slots": slots,
+            "places": places,
+            "ask": _positions(batch, sentences, ask),
+            "hidden": hidden,
+            "nothing": nothing,
+            "top": _numbers(min(top, width)),
+        }
+        top_scores, top_ids, ask_scores, *decoder = self._run(feed)
+        if batch.ids is None:
+            top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
+        elif batch.size == 1:
+            top_ids = batch.ids[0].take(top_ids)
+        else:
+            top_ids = batch.ids[sentences[:, None], top_ids]
+        if top > width:
+            top_scores = np.pad(top_scores, ((0, 0), (0, top - width)), constant_values=-np.inf)
+            top_ids = np.pad(top_ids, ((0, 0), (0, top - width)))
+        following = OnnxState(
+            batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
+        )
+        return Scores(top_scores, top_ids, ask_scores, following)
+
+    def _run(self, feed: dict[str, Any]) -> list[Any]:
+        if not self._grows:
+            results: list[Any] = self._decoder.run(self._outputs, feed)
+            return results
+        binding = self._decoder.io_binding()
+        for name, value in feed.items():
+            if isinstance(value, np.ndarray):
+                binding.bind_cpu_input(name, value)
+            else:
+                binding.bind_ortvalue_input(name, value)
+        for name in self._outputs:
+            binding.bind_output(name)
+        self._decoder.run_with_iobinding(binding)
+        results = binding.get_outputs()
+        return [value.numpy() for value in results[:3]] + results[3:]
+
+    def _hidden(
+        self,
+        batch: _Batch,
+        sentences: IntArray,
+        ban: IntArray,
+        hold: NDArray[np.bool_] | None,
+    ) -> tuple[IntArray, NDArray[np.float32]]:
+        """List what may not be among the best: end of sentence, banned tokens, word starts."""
+        rows = len(sentences)
+        hidden, nothing = _end_hidden(rows, self._eos if batch.ids is None else 0)
+        if not ban.size and hold is None:
+            return hidden, nothing
+        parts = [hidden]
+        if ban.size:
+            row = np.repeat(np.arange(rows), ban.shape[1])
+            parts.append(np.stack([row, _positions(batch, sentences, ban).ravel()], axis=1))
+        if hold is not None and self._word_starts is not None:
+            held = np.flatnonzero(hold)
+            starts = self._word_starts[:-1][None].repeat(len(held), 0) if batch.ids is None else (
+                self._word_starts[batch.ids[sentences[held]]]
+            )
+            row, position = np.nonzero(starts)
+            parts.append(np.stack([held[row], position], axis=1))
+        hidden = np.concatenate(parts)
+        return hidden, np.full(len(hidden), -np.inf, np.float32)
+
+
+def _session(model: bytes, threads: int) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 3
+    if threads == 1:
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return ort.InferenceSession(
+            model,
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=["SkipLayerNormFusion"],  # its kernel is three times slower
+        )
+    except Exception as error:  # the runtime's own exceptions share no public base
+        raise ModelError(f"ONNX Runtime refuses the model: {error}") from None
+
+
+def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
+    """Return a first state: zeros for each row, nothing along an axis that grows."""
+    return np.zeros((rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32)
+
+
+def _tabulate(
+    lists: Sequence[IntArray], vocabulary: int, eos: int
+) -> tuple[IntArray, IntArray]:
+    """Return the candidates of each sentence as a table, and where each id stands in it.
+
+    The end of sentence comes first. The last position is always one of no token (the id is the
+    vocabulary's size): its score is minus infinity, and whatever is not listed points there.
+    """
+    width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
+    ids = np.full((len(lists), width), vocabulary, np.int64)
+    position = np.full((len(lists), vocabulary + 1), -1, np.int64)
+    for row, places, candidates in zip(ids, position, lists, strict=True):
+        others = candidates[candidates != eos]
+        row[0] = eos
+        row[1 : len(others) + 1] = others
+        places[row[: len(others) + 1]] = np.arange(len(others) + 1)
+    return ids, position
+
+
+def _positions(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
+    """Translate ids to positions; PAD and what is not listed become -1, the last position."""
+    if batch.position is None or not tokens.size:
+        return tokens
+    if batch.size == 1:
+        return batch.position[0].take(tokens)
+    return batch.position[sentences[:, None], tokens]
+
+
+def _without_the_gone(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntArray]:
+    """Drop the memory of sentences that have no rows any more, when it is worth a copy."""
+    if batch.size == 1:
+        return batch, sentences
+    alive = np.zeros(batch.size, bool)
+    alive[sentences] = True
+    kept = np.flatnonzero(alive)
+    if (batch.size - len(kept)) * _COMPACT_AT < len(kept):
+        return batch, sentences
+    smaller = _Batch(
+        len(kept),
+        {name: value[kept] for name, value in batch.memory.items()},
+        None if batch.ids is None else batch.ids[kept],
+        None if batch.position is None else batch.position[kept],
+    )
+    return smaller, (np.cumsum(alive) - 1)[sentences]
+
+
+def _layout(sentences: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Give every row a slot of its sentence.
+
+    Returns the row in each slot (row 0 where a slot is empty), and the slot of each row.
+    """
+    if size == 1:
+        return _one_after_the_other(len(sentences))
+    rows = np.arange(len(sentences))
+    counts = np.bincount(sentences, minlength=size)
+    first = np.cumsum(counts) - counts
+    width = int(counts.max())
+    places = sentences * width + rows - first[sentences]
+    slots = np.zeros(size * width, np.int64)
+    slots[places] = rows
+    return slots.reshape(size, width), places
+
+
+@lru_cache(maxsize=256)
+def _one_after_the_other(rows: int) -> tuple[IntArray, IntArray]:
+    places = np.arange(rows)
+    return places[None], places
+
+
+@lru_cache(maxsize=256)
+def _end_hidden(rows: int, eos: int) -> tuple[IntArray, NDArray[np.float32]]:
+    hidden = np.stack([np.arange(rows), np.full(rows, eos)], axis=1)
+    return hidden, np.full(rows, -np.inf, np.float32)
+
+
+@lru_cache(maxsize=256)
+def _numbers(*values: int) -> IntArray:
+    return np.array(values)

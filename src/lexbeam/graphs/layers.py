@@ -1,0 +1,175 @@
+"""The small parts that networks are made of: dense layers, normalisation, tables.
+
+A dense layer is done in eight bits where its matrix is an `Int8Matrix`, in float otherwise:
+precision is decided by the weights, not here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.errors import ModelError
+from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
+from lexbeam.graphs.writer import GraphWriter
+
+_MIDDLE = 128  # what zero is in unsigned eight bits
+
+
+class Quantised(tuple[str, str, str]):
+    """Names of an activation in eight bits, its scale and its zero point."""
+
+    __slots__ = ()
+
+
+class Layers:
+    """Write layers into a graph, taking weights by name."""
+
+    def __init__(self, graph: GraphWriter, weights: Weights, epsilon: float) -> None:
+        self._graph = graph
+        self._weights = weights
+        self._epsilon = epsilon
+        self._quantised: dict[tuple[str, float | None, str], Quantised] = {}
+
+    def vector(self, name: str) -> Float32:
+        """Return a weight that is a vector, whatever its shape in the file."""
+        weight = self._weights[name]
+        if isinstance(weight, Int8Matrix):
+            weight = weight.to_float()
+        return weight.reshape(-1)
+
+    def norm(self, x: str, name: str, suffix: str = "") -> str:
+        """Layer normalisation."""
+        scale, bias = self._norm_weights(name, suffix)
+        return self._graph.node(
+            "LayerNormalization", x, scale, bias, axis=-1, epsilon=self._epsilon
+        )
+
+    def add_norm(self, x: str, residual: str, name: str, suffix: str = "") -> str:
+        return self.norm(self._graph.node("Add", x, residual), name, suffix)
+
+    def _norm_weights(self, name: str, suffix: str) -> tuple[str, str]:
+        scale, bias = f"{name}_scale{suffix}", f"{name}_bias{suffix}"
+        return (
+            self._graph.constant(self.vector(scale), scale),
+            self._graph.constant(self.vector(bias), bias),
+        )
+
+    def dense(self, x: str, name: str, bias: str = "", after: str = "") -> str:
+        """Multiply by a matrix and add a bias; ``after`` is an activation of the input."""
+        weight = self._weights[name]
+        offset = self.vector(bias) if bias else None
+        if after == "relu" and isinstance(weight, Int8Matrix) and weight.activation is not None:
+            # Rounding to unsigned integers cuts the negative half off by itself.
+            return self._int8(self.quantise(x, weight.activation, zero=0), weight, offset, name)
+        return self.project(self._activate(x, after), weight, offset, name)
+
+    def _activate(self, x: str, activation: str) -> str:
+        if not activation:
+            return x
+        if activation == "relu":
+            return self._graph.node("Relu", x)
+        if activation == "swish":
+            return self._graph.node("Mul", x, self._graph.node("Sigmoid", x))
+        raise ModelError(f'activation "{activation}" is not supported')
+
+    def project(
+        self, x: str, weight: Float32 | Int8Matrix, bias: Float32 | None, name: str = "output"
+    ) -> str:
+        """Multiply by a matrix, in the precision it comes in, and add a bias."""
+        if isinstance(weight, Int8Matrix):
+            return self._int8(self.quantise(x, weight.activation), weight, bias, name)
+        y = self._graph.node("MatMul", x, self._graph.constant(weight, name))
+        return y if bias is None else self._graph.node("Add", y, self._graph.constant(bias))
+
+    def quantise(self, x: str, multiplier: float | None, zero: int = _MIDDLE) -> Quantised:
+        """Round an activation to eight bits; layers with the same input share the result."""
+        key = (x, multiplier, str(zero))
+        if key not in self._quantised:
+            graph = self._graph
+            if multiplier is None:
+                names = graph.nodes("DynamicQuantizeLinear", x, outputs=3)
+            else:
+                scale = graph.constant(np.array(1 / multiplier, np.float32))
+                offset = graph.constant(np.array(zero, np.uint8))
+                names = [graph.node("QuantizeLinear", x, scale, offset), scale, offset]
+            self._quantised[key] = Quantised(names)
+        return self._quantised[key]
+
+    def _int8(
+        self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str
+    ) -> str:
+        graph = self._graph
+        values, scale, zero = x
+        inputs = [
+            values,
+            graph.constant(weight.values, name),
+            scale,
+            graph.constant(weight.scale.reshape(-1)),
+            zero,
+        ]
+        if bias is not None:
+            inputs += ["", graph.constant(bias)]
+        return graph.node("MatMulIntegerToFloat", *inputs)
+
+    def project_all(self, x: str, table: Float32 | Int8Matrix) -> str:
+        """Price the whole vocabulary, and one position more that is always impossible."""
+        bias = self.output_bias(table.shape[0])
+        if not isinstance(table, Int8Matrix):
+            return self.project(x, _padded(table).T, bias)
+        scale = np.append(table.scale, np.ones((1, 1), np.float32), axis=0)
+        return self.project(x, Int8Matrix(_padded(table.values), scale, table.activation).T, bias)
+
+    def project_listed(
+        self, x: str, slots: str, columns: str, scale: str, multiplier: float | None
+    ) -> str:
+        """Multiply the rows in each sentence's slots by that sentence's own columns."""
+        values, x_scale, zero = self.quantise(x, multiplier)
+        values = self._graph.node("Gather", values, slots)  # shape: (sentences, slots, dim)
+        return self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
+
+    def lookup(self, name: str, tokens: str, factor: float) -> str:
+        """Rows of a table of embeddings, times a factor; one id past the end is all zeros."""
+        graph, table = self._graph, self._weights[name]
+        if not isinstance(table, Int8Matrix):
+            padded = _padded(table * np.float32(factor))
+            return graph.node("Gather", graph.constant(padded, name), tokens)
+        rows = graph.node("Gather", self._table(name, table), tokens)
+        scale = np.append(table.scale * np.float32(factor), np.zeros((1, 1), np.float32), axis=0)
+        scales = graph.node("Gather", graph.constant(scale), tokens)
+        return graph.node("Mul", graph.node("Cast", rows, to=1), scales)
+
+    def _table(self, name: str, table: Int8Matrix) -> str:
+        key = (name, None, "table")
+        if key not in self._quantised:
+            padded = _padded(table.values)
+            self._quantised[key] = Quantised([self._graph.constant(padded, name), "", ""])
+        return self._quantised[key][0]
+
+    def columns(
+        self, name: str, table: Float32 | Int8Matrix, candidates: str
+    ) -> tuple[str, str]:
+        """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
+        graph = self._graph
+        if not isinstance(table, Int8Matrix):
+            padded = _padded(table)
+            rows = graph.node("Gather", graph.constant(padded, name), candidates)
+            return graph.node("Transpose", rows, perm=[0, 2, 1]), ""
+        rows = graph.node("Gather", self._table(name, table), candidates)
+        scale = np.append(table.scale.reshape(-1), np.float32(0))
+        index = graph.node("Unsqueeze", candidates, graph.ints(1))
+        scales = graph.node("Gather", graph.constant(scale), index)
+        return graph.node("Transpose", rows, perm=[0, 2, 1]), scales
+
+    def output_bias(self, size: int) -> Float32:
+        """Return the output bias; the entry past the end makes a candidate impossible."""
+        name = "decoder_ff_logit_out_b"
+        bias = self.vector(name) if name in self._weights else np.zeros(size, np.float32)
+        return np.append(bias, np.float32(-np.inf))
+
+
+def _padded(table: NDArray[Any]) -> NDArray[Any]:
+    """Append a row of zeros: the token that is none."""
+    return np.concatenate([table, np.zeros_like(table[:1])])

@@ -1,0 +1,310 @@
+"""The Transformer family of Marian: the students that Firefox ships, and those we train.
+
+Weights go by Marian's names and shapes (input dimension first). The encoder is a Transformer;
+the decoder attends to the source and remembers its own output by an SSRU, a recurrent cell
+whose state is one vector a layer (Kim et al., 2019), or by self-attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexbeam.errors import ModelError
+from lexbeam.graphs import Graphs
+from lexbeam.graphs.layers import Layers
+from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
+from lexbeam.graphs.writer import GraphWriter
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """What has to be known of a Transformer besides its weights.
+
+    ``preprocess``, ``postprocess`` and their kin are Marian's little programs around each
+    sublayer: ``a`` adds the sublayer's input, ``n`` is layer normalisation, ``d`` (dropout)
+    does nothing here.
+    """
+
+    source_vocabulary: int
+    target_vocabulary: int
+    dim: int = 256
+    heads: int = 8
+    encoder_layers: int = 6
+    decoder_layers: int = 2
+    decoder: str = "ssru"  # or "self-attention"
+    ffn_depth: int = 2
+    activation: str = "relu"  # or "swish"
+    preprocess: str = ""
+    postprocess: str = "dan"
+    postprocess_embedding: str = "d"
+    postprocess_top: str = ""
+    tied_layers: tuple[int, ...] = ()
+    source_embedding: str = "Wemb"
+    target_embedding: str = "Wemb"
+    output: str = "Wemb"  # a name that ends in "Wemb" is a table, tied to the output
+    epsilon: float = 1e-6
+
+
+def build(config: TransformerConfig, weights: Weights, *, shortlist: bool) -> Graphs:
+    """Write the graphs of a network; with a shortlist the output is priced only in part."""
+    try:
+        return Graphs(
+            _Encoder(config, weights, shortlist).write(),
+            _Decoder(config, weights, shortlist).write(),
+        )
+    except KeyError as error:
+        raise ModelError(f"the weight {error} is missing from the model") from None
+
+
+def output_table(config: TransformerConfig, weights: Weights) -> Int8Matrix | Float32:
+    """Return the output layer as a table, a row a token (that of embeddings, where tied)."""
+    table = weights[config.output]
+    return table if config.output.endswith("Wemb") else table.T
+
+
+class _Transformer:
+    """What encoder and decoder have in common: sublayers and their surroundings."""
+
+    def __init__(
+        self, config: TransformerConfig, weights: Weights, shortlist: bool, name: str
+    ) -> None:
+        self.config = config
+        self.weights = weights
+        self.shortlist = shortlist
+        self.graph = GraphWriter(name)
+        self.layers = Layers(self.graph, weights, config.epsilon)
+
+    def around(self, program: str, prefix: str, x: str, residual: str = "", suffix: str = "") -> str:
+        """Run one of the little programs around a sublayer."""
+        steps = program.replace("d", "")
+        if steps == "an":
+            return self.layers.add_norm(x, residual, f"{prefix}_ln", suffix)
+        for step in steps:
+            if step == "a":
+                x = self.graph.node("Add", x, residual)
+            elif step == "n":
+                x = self.layers.norm(x, f"{prefix}_ln", suffix)
+            else:
+                raise ModelError(f'step "{step}" of transformer-process "{program}" is unknown')
+        return x
+
+    def before(self, prefix: str, x: str) -> str:
+        return self.around(self.config.preprocess, prefix, x, suffix="_pre")
+
+    def after(self, prefix: str, x: str, residual: str) -> str:
+        return self.around(self.config.postprocess, prefix, x, residual)
+
+    def top(self, side: str, x: str) -> str:
+        return self.around(self.config.postprocess_top, f"{side}_top", x)
+
+    def embed(self, name: str, side: str, tokens: str, positions: str) -> str:
+        """Look tokens up and add sinusoidal positions; the id after the last embeds as zero."""
+        dim = self.config.dim
+        rows = self.layers.lookup(name, tokens, float(np.sqrt(dim)))
+        # sin(p·f) in the first half, cos(p·f) = sin(p·f + π/2) in the second
+        half = dim // 2
+        frequencies = 10000.0 ** (-np.arange(half) / max(half - 1, 1))
+        phases = np.repeat([0.0, np.pi / 2], half)
+        angles = self.graph.node(
+            "Mul", positions, self.graph.constant(np.tile(frequencies, 2).astype(np.float32))
+        )
+        angles = self.graph.node("Add", angles, self.graph.constant(phases.astype(np.float32)))
+        x = self.graph.node("Add", rows, self.graph.node("Sin", angles))
+        return self.around(self.config.postprocess_embedding, f"{side}_emb", x)
+
+    def feed_forward(self, prefix: str, x: str) -> str:
+        """Two or more dense layers with an activation between them."""
+        y = self.before(f"{prefix}_ffn", x)
+        depth = self.config.ffn_depth
+        for i in range(1, depth + 1):
+            y = self.layers.dense(
+                y,
+                f"{prefix}_W{i}",
+                f"{prefix}_b{i}",
+                after=self.config.activation if i > 1 else "",
+            )
+        return self.after(f"{prefix}_ffn", y, x)
+
+
+class _Encoder(_Transformer):
+    """Sentences in, keys and values for the decoder's attention out."""
+
+    def __init__(self, config: TransformerConfig, weights: Weights, shortlist: bool) -> None:
+        super().__init__(config, weights, shortlist, "encoder")
+
+    def write(self) -> bytes:
+        config, graph = self.config, self.graph
+        tokens = graph.input("tokens", "int64", ["sentences", "time"])
+        mask = graph.input("mask", "int32", ["sentences", "time"])
+        positions = graph.node(
+            "Range",
+            graph.constant(np.array(0, np.int64)),
+            graph.node("Squeeze", graph.node("Shape", tokens, start=1, end=2)),
+            graph.constant(np.array(1, np.int64)),
+        )
+        positions = graph.node("Cast", positions, to=1)
+        positions = graph.node("Unsqueeze", positions, graph.ints(1))  # shape: (time, 1)
+        x = self.embed(config.source_embedding, "encoder", tokens, positions)
+        for layer in range(1, config.encoder_layers + 1):
+            x = self.attend_to_itself(f"encoder_l{layer}_self", x, mask)
+            x = self.feed_forward(f"encoder_l{layer}_ffn", x)
+        x = self.top("encoder", x)
+        self.give_memory(x, mask)
+        if self.shortlist:
+            self.give_candidates()
+        return graph.model()
+
+    def attend_to_itself(self, prefix: str, x: str, mask: str) -> str:
+        y = self.before(f"{prefix}_Wo", x)
+        q, k, v = (self.layers.dense(y, f"{prefix}_W{c}", f"{prefix}_b{c}") for c in "qkv")
+        y = self.graph.node("MultiHeadAttention", q, k, v, "", mask, num_heads=self.config.heads)
+        y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
+        return self.after(f"{prefix}_Wo", y, x)
+
+    def give_memory(self, x: str, mask: str) -> None:
+        """Keys and values a decoder layer, split into heads once and for all."""
+        config, graph = self.config, self.graph
+        size = config.dim // config.heads
+        shape = ["sentences", config.heads, "time", size]
+        graph.output("memory.mask", mask, "int32", ["sentences", "time"])
+        for layer in range(1, config.decoder_layers + 1):
+            prefix = f"decoder_l{tied(config, layer)}_context"
+            for kind in "kv":
+                y = self.layers.dense(x, f"{prefix}_W{kind}", f"{prefix}_b{kind}")
+                y = graph.node("Reshape", y, graph.ints(0, 0, config.heads, size))
+                y = graph.node("Transpose", y, perm=[0, 2, 1, 3])
+                graph.output(f"memory.{kind}{layer}", y, "float32", shape)
+
+    def give_candidates(self) -> None:
+        """Gather the output layer of each sentence's own shortlist."""
+        graph, size = self.graph, ["sentences", 1, "listed"]
+        candidates = graph.input("candidates", "int64", ["sentences", "listed"])
+        table = output_table(self.config, self.weights)
+        columns, scale = self.layers.columns(self.config.output, table, candidates)
+        dtype = "int8" if scale else "float32"
+        graph.output("memory.output", columns, dtype, ["sentences", self.config.dim, "listed"])
+        if scale:
+            graph.output("memory.output_scale", scale, "float32", size)
+        bias = graph.constant(self.layers.output_bias(table.shape[0]))
+        bias = graph.node("Gather", bias, graph.node("Unsqueeze", candidates, graph.ints(1)))
+        graph.output("memory.output_bias", bias, "float32", size)
+
+
+def tied(config: TransformerConfig, layer: int) -> int:
+    """Return the number of the layer whose weights a decoder layer uses."""
+    return config.tied_layers[layer - 1] if config.tied_layers else layer
+
+
+class _Decoder(_Transformer):
+    """One step: the token just taken in, the best next tokens out."""
+
+    def __init__(self, config: TransformerConfig, weights: Weights, shortlist: bool) -> None:
+        super().__init__(config, weights, shortlist, "decoder")
+
+    def write(self) -> bytes:
+        config, graph = self.config, self.graph
+        tokens = graph.input("tokens", "int64", ["rows"])
+        self.parents = graph.input("parents", "int64", ["rows"])
+        step = graph.input("step", "float32", [1])
+        self.slots = graph.input("slots", "int64", ["sentences", "slots"])
+        self.places = graph.input("places", "int64", ["rows"])
+        self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
+        x = self.embed(config.target_embedding, "decoder", tokens, step)
+        for layer in range(1, config.decoder_layers + 1):
+            prefix = f"decoder_l{tied(config, layer)}"
+            if config.decoder == "ssru":
+                x = self.ssru(f"{prefix}_rnn", layer, x)
+            else:
+                x = self.attend_to_output(f"{prefix}_self", layer, x)
+            x = self.attend_to_source(f"{prefix}_context", layer, x)
+            x = self.feed_forward(f"{prefix}_ffn", x)
+        self.price(self.top("decoder", x))
+        return graph.model()
+
+    def state(self, name: str, shape: Sequence[int | str]) -> str:
+        """Take a state of the step before, in the order of the rows of this step."""
+        past = self.graph.input(f"state.{name}", "float32", ["past", *shape])
+        return self.graph.node("Gather", past, self.parents)
+
+    def ssru(self, prefix: str, layer: int, x: str) -> str:
+        """c = f·c' + (1 − f)·xW, here as xW + f·(c' − xW); the output is relu(c)."""
+        graph, dim = self.graph, self.config.dim
+        past = self.state(f"cell{layer}", [dim])
+        y = self.before(f"{prefix}_ffn", x)
+        new = self.layers.dense(y, f"{prefix}_W")
+        forget = graph.node("Sigmoid", self.layers.dense(y, f"{prefix}_Wf", f"{prefix}_bf"))
+        change = graph.node("Mul", forget, graph.node("Sub", past, new))
+        cell = graph.node("Add", new, change)
+        graph.output(f"next.cell{layer}", cell, "float32", ["rows", dim])
+        return self.after(f"{prefix}_ffn", graph.node("Relu", cell), x)
+
+    def attend_to_output(self, prefix: str, layer: int, x: str) -> str:
+        """Self-attention over the output so far, its keys and values kept as state."""
+        graph, config = self.graph, self.config
+        heads, size = config.heads, config.dim // config.heads
+        y = self.before(f"{prefix}_Wo", x)
+        q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
+        kept = []
+        for kind in "kv":
+            new = self.layers.dense(y, f"{prefix}_W{kind}", f"{prefix}_b{kind}")
+            new = graph.node("Reshape", new, graph.ints(-1, heads, 1, size))
+            past = self.state(f"{kind}{layer}", [heads, "past_time", size])
+            both = graph.node("Concat", past, new, axis=2)
+            shape = ["rows", heads, "time_so_far", size]
+            graph.output(f"next.{kind}{layer}", both, "float32", shape)
+            kept.append(both)
+        q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
+        y = graph.node("MultiHeadAttention", q, *kept, num_heads=heads)
+        y = self.layers.dense(graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo")
+        return self.after(f"{prefix}_Wo", y, x)
+
+    def attend_to_source(self, prefix: str, layer: int, x: str) -> str:
+        """Attention over the source: rows step into the slots of their sentence and back."""
+        graph, config = self.graph, self.config
+        shape = ["sentences", config.heads, "time", config.dim // config.heads]
+        keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
+        y = self.before(f"{prefix}_Wo", x)
+        q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
+        q = graph.node("Gather", q, self.slots)  # shape: (sentences, slots, dim)
+        y = graph.node("MultiHeadAttention", q, keys, values, "", self.mask, num_heads=config.heads)
+        y = graph.node("Gather", graph.node("Flatten", y, axis=2), self.places)
+        y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
+        return self.after(f"{prefix}_Wo", y, x)
+
+    def price(self, x: str) -> None:
+        """Log-probabilities of the next token, and of them only what was asked for."""
+        graph = self.graph
+        logits = self.listed_logits(x) if self.shortlist else self.all_logits(x)
+        log_probs = graph.node("LogSoftmax", logits, axis=-1)
+        ask = graph.input("ask", "int64", ["rows", "asked"])
+        hidden = graph.input("hidden", "int64", ["hidden", 2])
+        nothing = graph.input("nothing", "float32", ["hidden"])
+        top = graph.input("top", "int64", [1])
+        asked = graph.node("GatherElements", log_probs, ask, axis=1)
+        visible = graph.node("ScatterND", log_probs, hidden, nothing)
+        scores, ids = graph.nodes("TopK", visible, top, outputs=2)
+        graph.output("top_scores", scores, "float32", ["rows", "top"])
+        graph.output("top_ids", ids, "int64", ["rows", "top"])
+        graph.output("ask_scores", asked, "float32", ["rows", "asked"])
+
+    def all_logits(self, x: str) -> str:
+        table = output_table(self.config, self.weights)
+        return self.layers.project_all(x, table)
+
+    def listed_logits(self, x: str) -> str:
+        """Each sentence's rows against the output columns of its own shortlist."""
+        graph, size = self.graph, ["sentences", 1, "listed"]
+        table = output_table(self.config, self.weights)
+        dtype = "int8" if isinstance(table, Int8Matrix) else "float32"
+        columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])
+        bias = graph.input("memory.output_bias", "float32", size)
+        if isinstance(table, Int8Matrix):
+            scale = graph.input("memory.output_scale", "float32", size)
+            logits = self.layers.project_listed(x, self.slots, columns, scale, table.activation)
+        else:
+            logits = graph.node("MatMul", graph.node("Gather", x, self.slots), columns)
+        logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
+        return graph.node("Gather", graph.node("Flatten", logits, axis=2), self.places)

@@ -1,0 +1,153 @@
+"""Write ONNX models without the ``onnx`` package.
+
+A model file is a protocol-buffer message, and the part of the schema that a network needs is
+small: this module puts the bytes down directly. Field numbers are those of ``onnx.proto``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_IR_VERSION = 10
+_OPSETS = {"": 21, "com.microsoft": 1}
+_CONTRIB = frozenset(
+    {"FusedMatMul", "MatMulIntegerToFloat", "MultiHeadAttention", "SkipLayerNormalization"}
+)
+_DTYPES: Mapping[str, int] = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+}
+_FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # AttributeProto.AttributeType
+
+Dim = int | str
+Attribute = int | float | str | Sequence[int]
+
+
+def _varint(value: int) -> bytes:
+    value &= (1 << 64) - 1  # negative numbers are written in two's complement
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _int(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _float(field: int, value: float) -> bytes:
+    return _varint(field << 3 | 5) + struct.pack("<f", value)
+
+
+def _bytes(field: int, value: bytes | str) -> bytes:
+    data = value.encode() if isinstance(value, str) else value
+    return _varint(field << 3 | 2) + _varint(len(data)) + data
+
+
+def _attribute(name: str, value: Attribute) -> bytes:
+    head = _bytes(1, name)
+    if isinstance(value, float):
+        return head + _float(2, value) + _int(20, _FLOAT)
+    if isinstance(value, int):
+        return head + _int(3, value) + _int(20, _INT)
+    if isinstance(value, str):
+        return head + _bytes(4, value) + _int(20, _STRING)
+    return head + b"".join(_int(8, item) for item in value) + _int(20, _INTS)
+
+
+def _tensor(name: str, array: NDArray[Any]) -> bytes:
+    dims = b"".join(_int(1, size) for size in array.shape)
+    data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return dims + _int(2, _DTYPES[array.dtype.name]) + _bytes(8, name) + _bytes(9, data.tobytes())
+
+
+def _value_info(name: str, dtype: str, shape: Sequence[Dim]) -> bytes:
+    dims = b"".join(
+        _bytes(1, _int(1, dim) if isinstance(dim, int) else _bytes(2, dim)) for dim in shape
+    )
+    tensor_type = _int(1, _DTYPES[dtype]) + _bytes(2, dims)
+    return _bytes(1, name) + _bytes(2, _bytes(1, tensor_type))
+
+
+class GraphWriter:
+    """Collect the nodes and constants of one graph; values are known by their names."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._nodes: list[bytes] = []
+        self._constants: list[bytes] = []
+        self._inputs: list[bytes] = []
+        self._outputs: list[bytes] = []
+        self._count = 0
+
+    def _fresh(self, stem: str) -> str:
+        self._count += 1
+        return f"{stem}_{self._count}"
+
+    def input(self, name: str, dtype: str, shape: Sequence[Dim]) -> str:
+        """Declare an input of the graph."""
+        self._inputs.append(_value_info(name, dtype, shape))
+        return name
+
+    def output(self, name: str, value: str, dtype: str, shape: Sequence[Dim]) -> None:
+        """Give a value out of the graph under a name of its own."""
+        self._append("Identity", [value], [name], {})
+        self._outputs.append(_value_info(name, dtype, shape))
+
+    def constant(self, array: NDArray[Any], name: str = "constant") -> str:
+        """Add a constant tensor."""
+        unique = self._fresh(name)
+        self._constants.append(_tensor(unique, array))
+        return unique
+
+    def ints(self, *values: int) -> str:
+        """Add a constant list of integers, as shapes and axes are given."""
+        return self.constant(np.array(values, np.int64))
+
+    def node(self, op: str, *inputs: str, **attributes: Attribute) -> str:
+        """Add a node with one output and return the name of its value."""
+        return self.nodes(op, *inputs, outputs=1, **attributes)[0]
+
+    def nodes(self, op: str, *inputs: str, outputs: int, **attributes: Attribute) -> list[str]:
+        """Add a node with several outputs and return the names of its values."""
+        names = [self._fresh(op) for _ in range(outputs)]
+        self._append(op, inputs, names, attributes)
+        return names
+
+    def _append(
+        self,
+        op: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        attributes: Mapping[str, Attribute],
+    ) -> None:
+        parts = [_bytes(1, name) for name in inputs]
+        parts += [_bytes(2, name) for name in outputs]
+        parts += [_bytes(4, op)]
+        parts += [_bytes(5, _attribute(name, value)) for name, value in attributes.items()]
+        parts += [_bytes(7, "com.microsoft" if op in _CONTRIB else "")]
+        self._nodes.append(b"".join(parts))
+
+    def model(self) -> bytes:
+        """Return the finished model as the content of an ``.onnx`` file."""
+        graph = [_bytes(1, node) for node in self._nodes]
+        graph += [_bytes(2, self._name)]
+        graph += [_bytes(5, constant) for constant in self._constants]
+        graph += [_bytes(11, value) for value in self._inputs]
+        graph += [_bytes(12, value) for value in self._outputs]
+        opsets = [_bytes(1, domain) + _int(2, version) for domain, version in _OPSETS.items()]
+        return b"".join(
+            [_int(1, _IR_VERSION), _bytes(2, "lexbeam"), _bytes(7, b"".join(graph))]
+            + [_bytes(8, opset) for opset in opsets]
+        )
