@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import onnxruntime as ort
+import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
@@ -26,7 +26,7 @@ from lexbeam.graphs import Graphs
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.shortlist import Shortlist
 
-_COMPACT_AT = 8  # drop the memory of sentences that are gone: one for this many that are left
+_COMPACT_AT = 4  # drop the memory of sentences that are gone: one for this many that are left
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
 
 
@@ -72,13 +72,22 @@ class OnnxEngine:
         self._vocabulary_size = vocabulary_size
         self._eos = eos
         self._shortlist = shortlist
-        self._word_starts = None if word_starts is None else np.append(word_starts, False)
+        self.word_starts = word_starts
         states = [i for i in self._decoder.get_inputs() if i.name.startswith("state.")]
         self._state_shapes = {i.name: i.shape for i in states}
         self._grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         self._next = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
+
+    @property
+    def word_starts(self) -> NDArray[np.bool_] | None:
+        """The tokens that a row on hold may not take, or None; shape: (vocabulary,)."""
+        return None if self._word_starts is None else self._word_starts[:-1]
+
+    @word_starts.setter
+    def word_starts(self, mask: NDArray[np.bool_] | None) -> None:
+        self._word_starts = None if mask is None else np.append(mask, False)
 
     @property
     def vocabulary_size(self) -> int:
@@ -196,8 +205,10 @@ class OnnxEngine:
             parts.append(np.stack([row, _positions(batch, sentences, ban).ravel()], axis=1))
         if hold is not None and self._word_starts is not None:
             held = np.flatnonzero(hold)
-            starts = self._word_starts[:-1][None].repeat(len(held), 0) if batch.ids is None else (
-                self._word_starts[batch.ids[sentences[held]]]
+            starts = (
+                np.broadcast_to(self._word_starts[:-1], (len(held), self._vocabulary_size))
+                if batch.ids is None
+                else self._word_starts[batch.ids[sentences[held]]]
             )
             row, position = np.nonzero(starts)
             parts.append(np.stack([held[row], position], axis=1))
@@ -227,12 +238,12 @@ def _session(model: bytes, threads: int) -> ort.InferenceSession:
 
 def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     """Return a first state: zeros for each row, nothing along an axis that grows."""
-    return np.zeros((rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32)
+    return np.zeros(
+        (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
+    )
 
 
-def _tabulate(
-    lists: Sequence[IntArray], vocabulary: int, eos: int
-) -> tuple[IntArray, IntArray]:
+def _tabulate(lists: Sequence[IntArray], vocabulary: int, eos: int) -> tuple[IntArray, IntArray]:
     """Return the candidates of each sentence as a table, and where each id stands in it.
 
     The end of sentence comes first. The last position is always one of no token (the id is the
@@ -254,7 +265,7 @@ def _positions(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray
     if batch.position is None or not tokens.size:
         return tokens
     if batch.size == 1:
-        return batch.position[0].take(tokens)
+        return np.take(batch.position[0], tokens)
     return batch.position[sentences[:, None], tokens]
 
 

@@ -47,9 +47,6 @@ class Layers:
             "LayerNormalization", x, scale, bias, axis=-1, epsilon=self._epsilon
         )
 
-    def add_norm(self, x: str, residual: str, name: str, suffix: str = "") -> str:
-        return self.norm(self._graph.node("Add", x, residual), name, suffix)
-
     def _norm_weights(self, name: str, suffix: str) -> tuple[str, str]:
         scale, bias = f"{name}_scale{suffix}", f"{name}_bias{suffix}"
         return (
@@ -98,9 +95,7 @@ class Layers:
             self._quantised[key] = Quantised(names)
         return self._quantised[key]
 
-    def _int8(
-        self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str
-    ) -> str:
+    def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
         graph = self._graph
         values, scale, zero = x
         inputs = [
@@ -148,9 +143,7 @@ class Layers:
             self._quantised[key] = Quantised([self._graph.constant(padded, name), "", ""])
         return self._quantised[key][0]
 
-    def columns(
-        self, name: str, table: Float32 | Int8Matrix, candidates: str
-    ) -> tuple[str, str]:
+    def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
         """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
         graph = self._graph
         if not isinstance(table, Int8Matrix):

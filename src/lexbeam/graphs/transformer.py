@@ -7,8 +7,9 @@ whose state is one vector a layer (Kim et al., 2019), or by self-attention.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from lexbeam.errors import ModelError
 from lexbeam.graphs import Graphs
 from lexbeam.graphs.layers import Layers
 from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
-from lexbeam.graphs.writer import GraphWriter
+from lexbeam.graphs.writer import Dim, GraphWriter
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class TransformerConfig:
     encoder_layers: int = 6
     decoder_layers: int = 2
     decoder: str = "ssru"  # or "self-attention"
-    ffn_depth: int = 2
+    encoder_ffn_depth: int = 2
+    decoder_ffn_depth: int = 2
     activation: str = "relu"  # or "swish"
     preprocess: str = ""
     postprocess: str = "dan"
@@ -47,9 +49,50 @@ class TransformerConfig:
     output: str = "Wemb"  # a name that ends in "Wemb" is a table, tied to the output
     epsilon: float = 1e-6
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TransformerConfig:
+        """Read a configuration back from what JSON keeps of it."""
+        try:
+            config = cls(**{**values, "tied_layers": tuple(values.get("tied_layers", ()))})
+        except TypeError as error:
+            raise ModelError(f"configuration of the network: {error}") from None
+        config.check()
+        return config
+
+    def check(self) -> None:
+        """Refuse numbers and names that no graph can be built from."""
+        sizes = {
+            "dimension": self.dim,
+            "number of heads": self.heads,
+            "number of encoder layers": self.encoder_layers,
+            "number of decoder layers": self.decoder_layers,
+            "depth of the encoder's feed-forward layers": self.encoder_ffn_depth,
+            "depth of the decoder's feed-forward layers": self.decoder_ffn_depth,
+        }
+        for name, size in sizes.items():
+            if size < 1:
+                raise ModelError(f"the {name} is {size}, it must be at least 1")
+        if self.dim % (2 * self.heads):
+            raise ModelError(f"dimension {self.dim} can't be divided among {self.heads} heads")
+        if self.decoder not in {"ssru", "self-attention"}:
+            raise ModelError(f'decoder "{self.decoder}" is not supported')
+        if self.activation not in {"relu", "swish"}:
+            raise ModelError(f'activation "{self.activation}" is not supported')
+        if self.tied_layers and len(self.tied_layers) != self.decoder_layers:
+            raise ModelError(f"tied layers {self.tied_layers} for {self.decoder_layers} layers")
+        for program in (self.preprocess, self.postprocess, self.postprocess_embedding):
+            self._check_program(program)
+        self._check_program(self.postprocess_top)
+
+    @staticmethod
+    def _check_program(program: str) -> None:
+        if unknown := set(program) - set("dan"):
+            raise ModelError(f'step "{min(unknown)}" in the process "{program}" is not supported')
+
 
 def build(config: TransformerConfig, weights: Weights, *, shortlist: bool) -> Graphs:
     """Write the graphs of a network; with a shortlist the output is priced only in part."""
+    config.check()
     try:
         return Graphs(
             _Encoder(config, weights, shortlist).write(),
@@ -77,18 +120,15 @@ class _Transformer:
         self.graph = GraphWriter(name)
         self.layers = Layers(self.graph, weights, config.epsilon)
 
-    def around(self, program: str, prefix: str, x: str, residual: str = "", suffix: str = "") -> str:
+    def around(
+        self, program: str, prefix: str, x: str, residual: str = "", suffix: str = ""
+    ) -> str:
         """Run one of the little programs around a sublayer."""
-        steps = program.replace("d", "")
-        if steps == "an":
-            return self.layers.add_norm(x, residual, f"{prefix}_ln", suffix)
-        for step in steps:
+        for step in program.replace("d", ""):
             if step == "a":
                 x = self.graph.node("Add", x, residual)
-            elif step == "n":
-                x = self.layers.norm(x, f"{prefix}_ln", suffix)
             else:
-                raise ModelError(f'step "{step}" of transformer-process "{program}" is unknown')
+                x = self.layers.norm(x, f"{prefix}_ln", suffix)
         return x
 
     def before(self, prefix: str, x: str) -> str:
@@ -115,10 +155,9 @@ class _Transformer:
         x = self.graph.node("Add", rows, self.graph.node("Sin", angles))
         return self.around(self.config.postprocess_embedding, f"{side}_emb", x)
 
-    def feed_forward(self, prefix: str, x: str) -> str:
-        """Two or more dense layers with an activation between them."""
+    def feed_forward(self, prefix: str, x: str, depth: int) -> str:
+        """Dense layers with an activation between them."""
         y = self.before(f"{prefix}_ffn", x)
-        depth = self.config.ffn_depth
         for i in range(1, depth + 1):
             y = self.layers.dense(
                 y,
@@ -150,7 +189,7 @@ class _Encoder(_Transformer):
         x = self.embed(config.source_embedding, "encoder", tokens, positions)
         for layer in range(1, config.encoder_layers + 1):
             x = self.attend_to_itself(f"encoder_l{layer}_self", x, mask)
-            x = self.feed_forward(f"encoder_l{layer}_ffn", x)
+            x = self.feed_forward(f"encoder_l{layer}_ffn", x, config.encoder_ffn_depth)
         x = self.top("encoder", x)
         self.give_memory(x, mask)
         if self.shortlist:
@@ -168,7 +207,7 @@ class _Encoder(_Transformer):
         """Keys and values a decoder layer, split into heads once and for all."""
         config, graph = self.config, self.graph
         size = config.dim // config.heads
-        shape = ["sentences", config.heads, "time", size]
+        shape: list[Dim] = ["sentences", config.heads, "time", size]
         graph.output("memory.mask", mask, "int32", ["sentences", "time"])
         for layer in range(1, config.decoder_layers + 1):
             prefix = f"decoder_l{tied(config, layer)}_context"
@@ -180,7 +219,8 @@ class _Encoder(_Transformer):
 
     def give_candidates(self) -> None:
         """Gather the output layer of each sentence's own shortlist."""
-        graph, size = self.graph, ["sentences", 1, "listed"]
+        graph = self.graph
+        size: list[Dim] = ["sentences", 1, "listed"]
         candidates = graph.input("candidates", "int64", ["sentences", "listed"])
         table = output_table(self.config, self.weights)
         columns, scale = self.layers.columns(self.config.output, table, candidates)
@@ -220,17 +260,17 @@ class _Decoder(_Transformer):
             else:
                 x = self.attend_to_output(f"{prefix}_self", layer, x)
             x = self.attend_to_source(f"{prefix}_context", layer, x)
-            x = self.feed_forward(f"{prefix}_ffn", x)
+            x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
         self.price(self.top("decoder", x))
         return graph.model()
 
-    def state(self, name: str, shape: Sequence[int | str]) -> str:
+    def state(self, name: str, shape: Sequence[Dim]) -> str:
         """Take a state of the step before, in the order of the rows of this step."""
         past = self.graph.input(f"state.{name}", "float32", ["past", *shape])
         return self.graph.node("Gather", past, self.parents)
 
     def ssru(self, prefix: str, layer: int, x: str) -> str:
-        """c = f·c' + (1 − f)·xW, here as xW + f·(c' − xW); the output is relu(c)."""
+        """Forget and add: c = f·c' + (1 − f)·xW, here as xW + f·(c' − xW); out goes relu(c)."""
         graph, dim = self.graph, self.config.dim
         past = self.state(f"cell{layer}", [dim])
         y = self.before(f"{prefix}_ffn", x)
@@ -253,18 +293,20 @@ class _Decoder(_Transformer):
             new = graph.node("Reshape", new, graph.ints(-1, heads, 1, size))
             past = self.state(f"{kind}{layer}", [heads, "past_time", size])
             both = graph.node("Concat", past, new, axis=2)
-            shape = ["rows", heads, "time_so_far", size]
+            shape: list[Dim] = ["rows", heads, "time_so_far", size]
             graph.output(f"next.{kind}{layer}", both, "float32", shape)
             kept.append(both)
         q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
         y = graph.node("MultiHeadAttention", q, *kept, num_heads=heads)
-        y = self.layers.dense(graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo")
+        y = self.layers.dense(
+            graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo"
+        )
         return self.after(f"{prefix}_Wo", y, x)
 
     def attend_to_source(self, prefix: str, layer: int, x: str) -> str:
         """Attention over the source: rows step into the slots of their sentence and back."""
         graph, config = self.graph, self.config
-        shape = ["sentences", config.heads, "time", config.dim // config.heads]
+        shape: list[Dim] = ["sentences", config.heads, "time", config.dim // config.heads]
         keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
         y = self.before(f"{prefix}_Wo", x)
         q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
@@ -296,7 +338,8 @@ class _Decoder(_Transformer):
 
     def listed_logits(self, x: str) -> str:
         """Each sentence's rows against the output columns of its own shortlist."""
-        graph, size = self.graph, ["sentences", 1, "listed"]
+        graph = self.graph
+        size: list[Dim] = ["sentences", 1, "listed"]
         table = output_table(self.config, self.weights)
         dtype = "int8" if isinstance(table, Int8Matrix) else "float32"
         columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])

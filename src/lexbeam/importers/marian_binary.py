@@ -60,11 +60,11 @@ def read(path: Path) -> MarianModel:
     """Read a model file; whatever is wrong with it is a ModelError that names it."""
     try:
         return _interpret(_items(memoryview(read_bytes(path))))
-    except _Damaged as error:
+    except _DamageError as error:
         raise ModelError(f"{path}: {error}") from None
 
 
-class _Damaged(Exception):
+class _DamageError(Exception):
     """What is wrong with a file, before its name is put in front."""
 
 
@@ -77,7 +77,7 @@ class _Cursor:
 
     def take(self, size: int) -> memoryview:
         if size > len(self.data) - self.at:
-            raise _Damaged("the file is cut short or is not a Marian model")
+            raise _DamageError("the file is cut short or is not a Marian model")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -90,7 +90,7 @@ def _items(data: memoryview) -> list[_Item]:
     cursor = _Cursor(data)
     version, count = cursor.numbers("Q", 2)
     if version != _VERSION:
-        raise _Damaged(f"not a Marian binary model of version {_VERSION}")
+        raise _DamageError(f"not a Marian binary model of version {_VERSION}")
     headers = [cursor.numbers("Q", 4) for _ in range(min(count, len(data)))]
     names = [bytes(cursor.take(header[0])) for header in headers]
     shapes = [cursor.numbers("i", header[2]) for header in headers]
@@ -99,7 +99,7 @@ def _items(data: memoryview) -> list[_Item]:
     for (_, kind, _, size), raw, shape in zip(headers, names, shapes, strict=True):
         name = raw.rstrip(b"\0").decode("utf-8", "replace")
         if any(dim < 0 for dim in shape):
-            raise _Damaged(f"{name}: impossible shape {shape}")
+            raise _DamageError(f"{name}: impossible shape {shape}")
         items.append(_Item(name, kind, shape, cursor.take(size)))
     return items
 
@@ -107,7 +107,7 @@ def _items(data: memoryview) -> list[_Item]:
 def _interpret(items: list[_Item]) -> MarianModel:
     by_name = {item.name: item for item in items}
     if _CONFIG not in by_name:
-        raise _Damaged(f"no configuration ({_CONFIG}) in the file")
+        raise _DamageError(f"no configuration ({_CONFIG}) in the file")
     config = bytes(by_name[_CONFIG].data).rstrip(b"\0").decode("utf-8", "replace")
     activations = {
         item.name.removesuffix(_MULTIPLIER): _floats(item).item()
@@ -126,10 +126,12 @@ def _floats(item: _Item) -> Float32:
     dtype = np.dtype(_FLOATS[item.type])
     size = prod(item.shape)
     if size * dtype.itemsize > len(item.data):
-        raise _Damaged(f"{item.name}: {len(item.data)} bytes are too few for shape {item.shape}")
+        raise _DamageError(
+            f"{item.name}: {len(item.data)} bytes are too few for shape {item.shape}"
+        )
     values = np.frombuffer(item.data, dtype, size).reshape(item.shape).astype(np.float32)
     if not np.isfinite(values).all():
-        raise _Damaged(f"{item.name}: values that are not numbers")
+        raise _DamageError(f"{item.name}: values that are not numbers")
     return values
 
 
@@ -138,19 +140,19 @@ def _weight(item: _Item, activation: float | None) -> Weight:
         return _floats(item)
     if item.type != _INTGEMM8:
         kind = _NAMES.get(item.type, hex(item.type))
-        raise _Damaged(f"{item.name}: weights of type {kind} are not supported")
+        raise _DamageError(f"{item.name}: weights of type {kind} are not supported")
     return _int8(item, activation)
 
 
 def _int8(item: _Item, activation: float | None) -> Int8Matrix:
     size = prod(item.shape)
     if len(item.shape) != 2 or size + 4 > len(item.data):
-        raise _Damaged(f"{item.name}: {len(item.data)} bytes don't fit shape {item.shape}")
+        raise _DamageError(f"{item.name}: {len(item.data)} bytes don't fit shape {item.shape}")
     multiplier = float(np.frombuffer(item.data, "<f4", 1, size)[0])
     if not (np.isfinite(multiplier) and multiplier > 0):
-        raise _Damaged(f"{item.name}: impossible multiplier {multiplier}")
+        raise _DamageError(f"{item.name}: impossible multiplier {multiplier}")
     if activation is not None and not activation > 0:
-        raise _Damaged(f"{item.name}: impossible activation multiplier {activation}")
+        raise _DamageError(f"{item.name}: impossible activation multiplier {activation}")
     values = np.frombuffer(item.data, np.int8, size)
     rows, columns = item.shape
     if item.name.endswith("Wemb"):

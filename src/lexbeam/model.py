@@ -1,0 +1,60 @@
+"""A model that is ready to translate: what an importer returns and a translator needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece as spm
+from numpy.typing import NDArray
+
+from lexbeam.errors import ModelError
+from lexbeam.scorer import Scorer
+
+_WORD_START = "▁"
+
+
+@dataclass(frozen=True)
+class Model:
+    """An engine, the vocabularies of both sides and what there is to say about them.
+
+    Sources are given to the engine as the ids of ``source`` with its end of sentence appended.
+    ``max_source_length`` counts pieces; longer sentences were not seen in training.
+    """
+
+    engine: Scorer
+    source: spm.SentencePieceProcessor
+    target: spm.SentencePieceProcessor
+    max_source_length: int
+    info: Mapping[str, Any]
+
+    def encode(self, text: str) -> list[int]:
+        """Return a sentence as the engine reads it."""
+        return [*self.source.encode(text), self.source.eos_id()]
+
+    def decode(self, ids: list[int]) -> str:
+        """Return the text of output ids."""
+        return str(self.target.decode(ids))
+
+
+def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProcessor:
+    """Read a SentencePiece model and check that it has as many pieces as the network."""
+    processor = spm.SentencePieceProcessor()
+    try:
+        processor.LoadFromSerializedProto(data)
+    except RuntimeError:
+        raise ModelError(f"{path}: damaged, or not a SentencePiece model") from None
+    if len(processor) != size:
+        raise ModelError(f"{path}: {len(processor)} pieces, but the network has {size}")
+    if processor.eos_id() < 0:
+        raise ModelError(f"{path}: the vocabulary has no end of sentence")
+    return processor
+
+
+def word_starts(processor: spm.SentencePieceProcessor) -> NDArray[np.bool_]:
+    """Mark the pieces that begin a word."""
+    pieces = (processor.id_to_piece(i) for i in range(len(processor)))
+    return np.fromiter((piece.startswith(_WORD_START) for piece in pieces), bool, len(processor))
