@@ -81,15 +81,6 @@ class OnnxEngine:
         self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
 
     @property
-    def word_starts(self) -> NDArray[np.bool_] | None:
-        """The tokens that a row on hold may not take, or None; shape: (vocabulary,)."""
-        return None if self._word_starts is None else self._word_starts[:-1]
-
-    @word_starts.setter
-    def word_starts(self, mask: NDArray[np.bool_] | None) -> None:
-        self._word_starts = None if mask is None else np.append(mask, False)
-
-    @property
     def vocabulary_size(self) -> int:
         """Number of token ids."""
         return self._vocabulary_size
@@ -119,8 +110,9 @@ class OnnxEngine:
                 self._shortlist.candidates(source, extra)
                 for source, extra in zip(sources, wanted, strict=True)
             ]
-            ids, position = _tabulate(lists, self._vocabulary_size, self._eos)
-            feed["candidates"] = ids
+            candidates, position = _tabulate(lists, self._vocabulary_size, self._eos)
+            ids = np.minimum(candidates, self._vocabulary_size - 1)
+            feed["candidates"] = candidates
         found = dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
         decoder = {
             name: found.pop(name) if name in found else _nothing_yet(shape, count)
@@ -203,12 +195,12 @@ class OnnxEngine:
         if ban.size:
             row = np.repeat(np.arange(rows), ban.shape[1])
             parts.append(np.stack([row, _positions(batch, sentences, ban).ravel()], axis=1))
-        if hold is not None and self._word_starts is not None:
+        if hold is not None and self.word_starts is not None:
             held = np.flatnonzero(hold)
             starts = (
-                np.broadcast_to(self._word_starts[:-1], (len(held), self._vocabulary_size))
+                np.broadcast_to(self.word_starts, (len(held), self._vocabulary_size))
                 if batch.ids is None
-                else self._word_starts[batch.ids[sentences[held]]]
+                else self.word_starts[batch.ids[sentences[held]]]
             )
             row, position = np.nonzero(starts)
             parts.append(np.stack([held[row], position], axis=1))

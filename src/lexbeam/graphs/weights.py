@@ -57,7 +57,7 @@ Weights = Mapping[str, Weight]
 def _heaviest_pairs(values: NDArray[Any]) -> NDArray[Any]:
     """Return for each column the largest sum of two neighbours of one sign, as a magnitude."""
     rows = values.shape[0] // 2 * 2
-    pairs = values[:rows].reshape(rows // 2, 2, -1)  # shape: (pairs, 2, columns)
+    pairs = values[:rows].reshape(rows // 2, 2, values.shape[1])
     first, second = pairs[:, 0], pairs[:, 1]
     up = np.maximum(first, 0) + np.maximum(second, 0)
     down = np.minimum(first, 0) + np.minimum(second, 0)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexbeam import bundle
+from lexbeam.errors import ModelError
+from lexbeam.search import decode
+from networks import (
+    TINY,
+    VOCABULARY,
+    Reference,
+    random_weights,
+    shortlist_file,
+    vocabulary_file,
+)
+
+SOURCE = [5, 9, 3, 0]
+
+
+@pytest.fixture
+def spm(tmp_path: Path) -> Path:
+    path = tmp_path / "some.spm"
+    path.write_bytes(vocabulary_file())
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, spm: Path) -> Path:
+    path = tmp_path / "bundle"
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, path, source_language="en", target_language="de")
+    return path
+
+
+def test_what_was_written_translates_as_the_network(folder: Path) -> None:
+    model = bundle.load(folder)
+    reference = Reference(TINY, random_weights(TINY))
+    state = model.engine.start([SOURCE], [[]])
+    everything = np.arange(VOCABULARY)[None]
+    none = np.zeros((1, 0), np.int64)
+    scores = model.engine.step(
+        state, np.array([model.engine.bos]), np.array([0]), everything, none, 1
+    )
+    expected = reference.log_probs(SOURCE, [])
+    assert np.abs(scores.ask_scores[0] - expected).mean() < 0.1
+    assert model.info["source_language"] == "en"
+    assert model.info["target_language"] == "de"
+    assert model.max_source_length == 256
+    assert decode(model.engine, [model.encode("the cat")], beam_size=2)[0]
+
+
+def test_matrices_take_a_byte_a_number(folder: Path) -> None:
+    numbers = sum(weight.size for weight in random_weights(TINY).values())
+    with np.load(folder / "weights.npz") as archive:
+        stored = {name: archive[name] for name in archive.files}
+    assert stored["encoder_l1_ffn_W1"].dtype == np.int8
+    assert stored["encoder_l1_ffn_b1"].dtype == np.float32
+    assert sum(array.nbytes for array in stored.values()) < 2 * numbers
+
+
+def test_two_vocabularies_and_a_shortlist(tmp_path: Path, spm: Path) -> None:
+    config = replace(
+        TINY, source_vocabulary=36, source_embedding="encoder_Wemb", target_embedding="Wemb"
+    )
+    (tmp_path / "source.spm").write_bytes(vocabulary_file(36))
+    (tmp_path / "lex.bin").write_bytes(shortlist_file([[3, 4]] * 36))
+    bundle.write(
+        config,
+        random_weights(config),
+        tmp_path / "source.spm",
+        tmp_path / "bundle",
+        target_spm=spm,
+        shortlist_file=tmp_path / "lex.bin",
+        activations={"encoder_l1_ffn_W1": 24.0},
+    )
+    model = bundle.load(tmp_path / "bundle")
+    assert (len(model.source), len(model.target)) == (36, VOCABULARY)
+    assert model.info["shortlist"] is True
+    assert decode(model.engine, [model.encode("the cat")], beam_size=2)[0]
+
+
+def test_a_network_that_lacks_a_weight_is_not_written(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    del weights["decoder_l2_rnn_bf"]
+    with pytest.raises(ModelError, match="decoder_l2_rnn_bf"):
+        bundle.write(TINY, weights, spm, tmp_path / "bundle")
+    assert not bundle.is_bundle(tmp_path / "bundle")
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "source.spm"])
+def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[:-1])
+    with pytest.raises(ModelError, match=f"{name}: damaged"):
+        bundle.load(folder)
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match=name):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"format": 2}, "format 2"),
+        ({"format": "1"}, '"format"'),
+        ({"network": {"type": "organ"}}, "organ"),
+        ({"network": {"type": "transformer", "colour": 1}}, "colour"),
+        ({"files": {}}, "weights.npz"),
+        ({"max_source_length": None}, "max_source_length"),
+    ],
+)
+def test_manifests_that_make_no_sense(folder: Path, change: dict[str, Any], named: str) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelError, match=named):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff"])
+def test_manifests_that_are_none(folder: Path, content: bytes) -> None:
+    (folder / "manifest.json").write_bytes(content)
+    assert bundle.is_bundle(folder)
+    with pytest.raises(ModelError, match=r"manifest\.json"):
+        bundle.load(folder)
+
+
+def test_a_folder_without_manifest_is_no_bundle(folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+    assert not bundle.is_bundle(folder)
+    with pytest.raises(ModelError, match=r"manifest\.json"):
+        bundle.load(folder)
