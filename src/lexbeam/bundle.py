@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from lexbeam import shortlist
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import ModelError
-from lexbeam.graphs import transformer
+from lexbeam.graphs import Graphs, rnn, transformer
+from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32, Int8Matrix, Weights, quantise
 from lexbeam.model import Model, load_vocabulary, word_starts
@@ -37,6 +38,10 @@ from lexbeam.model import Model, load_vocabulary, word_starts
 FORMAT = 1
 MANIFEST = "manifest.json"
 _WEIGHTS, _SOURCE, _TARGET, _SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
+_NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
+    "transformer": TransformerConfig,
+    "rnn": RnnConfig,
+}
 _SCALE, _ACTIVATION = ".scale", ".activation"
 
 
@@ -46,7 +51,7 @@ def is_bundle(path: str | Path) -> bool:
 
 
 def write(
-    config: TransformerConfig,
+    config: TransformerConfig | RnnConfig,
     weights: Mapping[str, Float32],
     source_spm: str | Path,
     folder: str | Path,
@@ -73,7 +78,7 @@ def write(
         activations: multipliers of the activations that meet a matrix, by the matrix's name;
             where none is given, ranges are found anew in each product.
     """
-    transformer.build(config, weights, shortlist=False)  # whatever is missing is named now
+    _build(config, weights, shortlist=False)  # whatever is missing is named now
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
@@ -85,7 +90,7 @@ def write(
     names = [_WEIGHTS, *(name for name, path in given.items() if path is not None)]
     manifest = {
         "format": FORMAT,
-        "network": {"type": "transformer", **asdict(config)},
+        "network": {"type": _kind(config), **asdict(config)},
         "source_language": source_language,
         "target_language": target_language,
         "max_source_length": max_source_length,
@@ -100,16 +105,16 @@ def load(path: str | Path, threads: int = 1) -> Model:
     manifest = _read_manifest(folder / MANIFEST)
     files = {name: _read_file(folder / name, digest) for name, digest in manifest["files"].items()}
     network = dict(manifest["network"])
-    if (kind := network.pop("type", None)) != "transformer":
+    if (kind := network.pop("type", None)) not in _NETWORKS:
         raise ModelError(f"{folder / MANIFEST}: networks of type {kind} are not supported")
-    config = TransformerConfig.from_dict(network)
+    config = _NETWORKS[kind].from_dict(network)
     sizes = config.source_vocabulary, config.target_vocabulary
     target_name = _TARGET if _TARGET in files else _SOURCE
     target = load_vocabulary(files[target_name], folder / target_name, sizes[1])
     source = load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0])
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
     engine = OnnxEngine(
-        transformer.build(config, _read_weights(folder), shortlist=lexicon is not None),
+        _build(config, _read_weights(folder), shortlist=lexicon is not None),
         vocabulary_size=config.target_vocabulary,
         eos=target.eos_id(),
         shortlist=lexicon,
@@ -126,6 +131,16 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info)
+
+
+def _kind(config: TransformerConfig | RnnConfig) -> str:
+    return next(kind for kind, known in _NETWORKS.items() if isinstance(config, known))
+
+
+def _build(config: TransformerConfig | RnnConfig, weights: Weights, *, shortlist: bool) -> Graphs:
+    if isinstance(config, RnnConfig):
+        return rnn.build(config, weights, shortlist=shortlist)
+    return transformer.build(config, weights, shortlist=shortlist)
 
 
 def _hash(data: bytes) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lexbeam.errors import ModelError
 from lexbeam.graphs import Graphs
+from lexbeam.graphs.answer import write_answer
 from lexbeam.graphs.layers import Layers
 from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
 from lexbeam.graphs.writer import Dim, GraphWriter
@@ -318,19 +319,8 @@ class _Decoder(_Transformer):
 
     def price(self, x: str) -> None:
         """Log-probabilities of the next token, and of them only what was asked for."""
-        graph = self.graph
         logits = self.listed_logits(x) if self.shortlist else self.all_logits(x)
-        log_probs = graph.node("LogSoftmax", logits, axis=-1)
-        ask = graph.input("ask", "int64", ["rows", "asked"])
-        hidden = graph.input("hidden", "int64", ["hidden", 2])
-        nothing = graph.input("nothing", "float32", ["hidden"])
-        top = graph.input("top", "int64", [1])
-        asked = graph.node("GatherElements", log_probs, ask, axis=1)
-        visible = graph.node("ScatterND", log_probs, hidden, nothing)
-        scores, ids = graph.nodes("TopK", visible, top, outputs=2)
-        graph.output("top_scores", scores, "float32", ["rows", "top"])
-        graph.output("top_ids", ids, "int64", ["rows", "top"])
-        graph.output("ask_scores", asked, "float32", ["rows", "asked"])
+        write_answer(self.graph, logits)
 
     def all_logits(self, x: str) -> str:
         table = output_table(self.config, self.weights)

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 _IR_VERSION = 10
 _OPSETS = {"": 21, "com.microsoft": 1}
 _CONTRIB = frozenset(
-    {"FusedMatMul", "MatMulIntegerToFloat", "MultiHeadAttention", "SkipLayerNormalization"}
+    {
+        "DynamicQuantizeLSTM",
+        "FusedMatMul",
+        "MatMulIntegerToFloat",
+        "MultiHeadAttention",
+        "SkipLayerNormalization",
+    }
 )
 _DTYPES: Mapping[str, int] = {
     "float32": 1,
