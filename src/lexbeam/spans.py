@@ -1,0 +1,123 @@
+"""Where words begin and end, in any script, and where a phrase stands as whole words.
+
+Both halves of the promise "met" rest on this one rule: the search asks it of vocabulary pieces
+(may this piece follow a finished phrase?), the report asks it of the finished text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+Span = tuple[int, int]
+
+# Scripts written without spaces between words, as (first, last) code points.
+_UNSPACED_BLOCKS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x0F00, 0x109F),  # Tibetan, Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
+    (0x19E0, 0x19FF),  # Khmer symbols
+    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x2E80, 0x2FDF),  # Han radicals
+    (0x3005, 0x3007),  # Han iteration mark, closing mark, zero
+    (0x3021, 0x3029),  # Hangzhou numerals
+    (0x3031, 0x3035),  # kana repeat marks
+    (0x3041, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x31BF),  # Bopomofo extended
+    (0x31F0, 0x31FF),  # Katakana extensions
+    (0x3400, 0x4DBF),  # Han extension A
+    (0x4E00, 0x9FFF),  # Han
+    (0xA9E0, 0xA9FF),  # Myanmar extended B
+    (0xAA60, 0xAA7F),  # Myanmar extended A
+    (0xF900, 0xFAFF),  # Han compatibility
+    (0xFF66, 0xFF9F),  # halfwidth Katakana
+    (0x20000, 0x3FFFF),  # Han extensions B and later
+)
+_BLOCK_STARTS = [first for first, _ in _UNSPACED_BLOCKS]
+
+# Invisible characters that keep a word together: soft hyphen, (non-)joiners, word joiner.
+_JOINERS = frozenset("\u00ad\u200c\u200d\u2060")
+
+# Letters of unspaced scripts that only ever continue a syllable: the Thai and Lao vowels written
+# after their consonant, the small kana.
+_TRAILING_LETTERS = frozenset(
+    "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ"
+)
+
+
+@lru_cache(maxsize=4096)
+def is_unspaced(character: str) -> bool:
+    """Tell whether a character belongs to a script written without spaces between words."""
+    code = ord(character)
+    block = bisect_right(_BLOCK_STARTS, code) - 1
+    return block >= 0 and code <= _UNSPACED_BLOCKS[block][1]
+
+
+@lru_cache(maxsize=4096)
+def is_word_character(character: str) -> bool:
+    """Tell letters, marks, digits, the underscore and joiners from punctuation and spaces."""
+    category = unicodedata.category(character)
+    return category[0] in "LMN" or category == "Pc" or character in _JOINERS
+
+
+@lru_cache(maxsize=4096)
+def _continues(character: str) -> bool:
+    """Tell whether a character can't begin anything: it completes the one before it."""
+    if character in _JOINERS or character in _TRAILING_LETTERS:
+        return True
+    category = unicodedata.category(character)
+    return category[0] == "M" or (category == "Lm" and is_unspaced(character))
+
+
+def are_glued(left: str, right: str) -> bool:
+    """Tell whether two characters next to each other belong to one word.
+
+    Scripts without spaces have no word boundaries to see, so there any boundary between
+    characters will do, as long as it does not cut one in two (a base from its marks).
+    """
+    if _continues(right):
+        return not left.isspace()
+    if not (is_word_character(left) and is_word_character(right)):
+        return False
+    return not (is_unspaced(left) or is_unspaced(right))
+
+
+def needs_boundary(phrase: str) -> bool:
+    """Tell whether a phrase can be spoilt by what follows it.
+
+    One that ends in punctuation, or in a script without spaces, can't.
+    """
+    return is_word_character(phrase[-1]) and not is_unspaced(phrase[-1])
+
+
+def occurrences(text: str, phrase: str) -> Iterator[Span]:
+    """Yield where a phrase stands in a text as whole words, from left to right.
+
+    Occurrences may overlap: ``na na`` stands twice in ``na na na``.
+    """
+    start = text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        begins = start == 0 or not are_glued(text[start - 1], text[start])
+        ends = end == len(text) or not are_glued(text[end - 1], text[end])
+        if begins and ends:
+            yield start, end
+        start = text.find(phrase, start + 1)
+
+
+def contains(text: str, phrase: str) -> bool:
+    """Tell whether a phrase stands in a text as whole words."""
+    return next(occurrences(text, phrase), None) is not None
+
+
+def locate(text: str, phrases: Sequence[str]) -> list[Span | None]:
+    """Give every phrase an occurrence in the text, equal phrases one each, or None.
+
+    Different phrases may share characters; the n-th mention of a phrase gets its n-th
+    occurrence.
+    """
+    found = {phrase: occurrences(text, phrase) for phrase in phrases}
+    return [next(found[phrase], None) for phrase in phrases]
