@@ -5,3 +5,5 @@ from hypothesis import settings
 # How long an example takes says something about the machine, nothing about the code.
 settings.register_profile("lexbeam", deadline=None, print_blob=True)
 settings.load_profile("lexbeam")
+
+pytest_plugins = ["toy_text"]  # a small vocabulary and a model that repeats what it reads

@@ -1,0 +1,181 @@
+"""Search requests of many texts, run together: sorted by length, cut into batches.
+
+A text may need several rounds (a first look, then the constraints placed). Each text is a
+conversation, a generator that yields the jobs it wants run and is sent their hypotheses, so
+that its logic reads top-down while the jobs of all texts share their batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, TypeVar
+
+from lexbeam.beam import Hypothesis
+from lexbeam.errors import InputError
+from lexbeam.scorer import Scorer
+from lexbeam.search import decode
+from lexbeam.settings import Settings, at_least
+from lexbeam.text import BoolArray
+
+Tokens = tuple[int, ...]
+Answer = list[Hypothesis]
+Result = TypeVar("Result")
+Conversation = Generator[list["Job"], list[Answer], Result]
+
+DRAFT_BEAM = 2
+"""Beam of a draft: enough to compare the places a phrase could go to."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One search: a source sentence and what its output has to keep to, all as tokens."""
+
+    source: Tokens
+    phrases: tuple[Tokens, ...] = ()
+    avoid: tuple[Tokens, ...] = ()
+    prefix: Tokens = ()
+    max_length: int = 60
+    draft: bool = False
+
+
+@dataclass(frozen=True)
+class TextSettings(Settings):
+    """How to search, and how to cut texts up for it; the same for all texts of a call.
+
+    ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
+    the source and the constraints. ``split`` cuts texts into sentences; without it a text is
+    cut only at line breaks and where it is too long for the model.
+    """
+
+    max_length: int | None = None
+    batch_size: int = 32
+    split: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(1, "batch_size", self.batch_size)
+        if self.max_length is not None:
+            at_least(1, "max_length", self.max_length)
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The fields of `TextSettings` as keyword arguments."""
+
+    beam_size: int
+    nbest: int
+    algorithm: str
+    prune: float | None
+    stop: str
+    length_penalty: float
+    max_length: int | None
+    batch_size: int
+    split: bool
+
+
+class BatchDecoder:
+    """A scorer together with the word boundaries of its target vocabulary."""
+
+    def __init__(self, scorer: Scorer, boundary: BoolArray, closing: BoolArray) -> None:
+        self._scorer = scorer
+        self._boundary = boundary
+        self._closing = closing
+
+    def run(self, jobs: Sequence[Job], settings: TextSettings) -> list[Answer]:
+        """Search for all jobs; return their hypotheses, best first, in the order of the jobs.
+
+        Sentences of like length go together, so that no row of a batch waits long for others.
+        """
+        answers: list[Answer] = [[] for _ in jobs]
+        order = sorted(range(len(jobs)), key=lambda i: (jobs[i].draft, len(jobs[i].source)))
+        for draft in (False, True):
+            indices = [i for i in order if jobs[i].draft == draft]
+            for start in range(0, len(indices), settings.batch_size):
+                batch = indices[start : start + settings.batch_size]
+                for i, answer in zip(batch, self._decode(jobs, batch, settings), strict=True):
+                    answers[i] = answer
+        return answers
+
+    def _decode(
+        self, jobs: Sequence[Job], batch: list[int], settings: TextSettings
+    ) -> list[Answer]:
+        if jobs[batch[0]].draft:
+            settings = replace(settings, beam_size=min(settings.beam_size, DRAFT_BEAM), nbest=1)
+        chosen = [jobs[i] for i in batch]
+        return decode(
+            self._scorer,
+            [job.source for job in chosen],
+            [list(job.phrases) for job in chosen],
+            [list(job.avoid) for job in chosen],
+            prefix=[job.prefix for job in chosen] if any(job.prefix for job in chosen) else None,
+            beam_size=settings.beam_size,
+            algorithm=settings.algorithm,
+            prune=settings.prune,
+            stop=settings.stop,
+            max_length=[job.max_length for job in chosen],
+            nbest=settings.nbest,
+            length_penalty=settings.length_penalty,
+            boundary=self._boundary,
+            closing=self._closing,
+        )
+
+
+class Refusal(Exception):  # noqa: N818  (it never leaves the package)
+    """The search refused what one of several texts asks for."""
+
+    def __init__(self, index: int, reason: InputError) -> None:
+        super().__init__(index, reason)
+        self.index = index
+        self.reason = reason
+
+
+def converse(
+    conversations: Sequence[Conversation[Result]], run: Callable[[list[Job]], list[Answer]]
+) -> list[Result]:
+    """Hold many conversations at once, the jobs of each round run together.
+
+    What the search refuses is thrown into the conversation that asked for it, which knows how
+    to say it in words, and comes out as a Refusal.
+    """
+    results: dict[int, Result] = {}
+    asked: dict[int, list[Job]] = {}
+
+    def advance(index: int, answers: list[Answer] | None) -> None:
+        conversation: Generator[list[Job], Any, Result] = conversations[index]
+        try:
+            asked[index] = conversation.send(answers)
+        except StopIteration as end:
+            results[index] = end.value
+        except InputError as error:
+            raise Refusal(index, error) from error
+
+    for index in range(len(conversations)):
+        advance(index, None)
+    while asked:
+        round_, asked = asked, {}
+        answers = iter(_run_round(round_, conversations, run))
+        for index, jobs in round_.items():
+            advance(index, [next(answers) for _ in jobs])
+    return [results[index] for index in range(len(conversations))]
+
+
+def _run_round(
+    asked: dict[int, list[Job]],
+    conversations: Sequence[Conversation[Any]],
+    run: Callable[[list[Job]], list[Answer]],
+) -> list[Answer]:
+    """Run all jobs; if one is refused, conversation by conversation, to know whose it is."""
+    try:
+        return run([job for jobs in asked.values() for job in jobs])
+    except InputError:
+        pass
+    answers = []
+    for index, jobs in asked.items():
+        try:
+            answers += run(jobs)
+        except InputError as error:
+            try:
+                conversations[index].throw(error)
+            except InputError as reason:
+                raise Refusal(index, reason) from reason
+    return answers

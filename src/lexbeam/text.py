@@ -1,0 +1,245 @@
+"""Between text and tokens: SentencePiece both ways, and the spelling of phrases.
+
+A phrase is demanded as the pieces the model itself would produce for it in the middle of a
+sentence. Everything that depends on how a vocabulary writes word boundaries is in this file.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sentencepiece
+from numpy.typing import NDArray
+
+from lexbeam.constraints import quoted
+from lexbeam.errors import ConstraintError, ModelError
+from lexbeam.spans import Span, are_glued, is_unspaced, needs_boundary
+
+BoolArray = NDArray[np.bool_]
+
+_TAKEN = -1  # a token whose unknown characters have been written out
+
+SPACE = "▁"
+"""How SentencePiece writes a space inside a piece."""
+
+UNSPACED_LANGUAGES = frozenset({"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"})
+"""Languages written without spaces between words, by their codes."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A phrase in the model's terms: its tokens, and how they look in the output.
+
+    Both differ from what the user wrote where SentencePiece normalises (ligatures, widths).
+    ``spaced`` tells whether it brings its own space along, and so starts a word wherever it is.
+
+    A character that the vocabulary lacks is the token of the unknown to the model. ``pieces``
+    remembers what it stands for, so that the output can still show it.
+    """
+
+    ids: tuple[int, ...]
+    surface: str
+    spaced: bool = True
+    pieces: tuple[str, ...] = ()
+
+
+class SourceText:
+    """The source side of a model: text in, tokens out."""
+
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
+        self._processor = processor
+        self._eos = _eos(processor)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a sentence, with the end of sentence."""
+        return [*self._processor.encode(text), self._eos]
+
+
+class TargetText:
+    """The target side of a model: phrases in, text out.
+
+    ``language`` is the code of the target language where it is known: in Chinese text even a
+    Latin name has no space before it, which the name alone can't tell.
+    """
+
+    def __init__(
+        self, processor: sentencepiece.SentencePieceProcessor, language: str | None = None
+    ) -> None:
+        self._processor = processor
+        self._eos = _eos(processor)
+        if processor.encode("a", out_type=str)[-1].endswith(SPACE):
+            raise ModelError(
+                "the target vocabulary writes spaces at the end of pieces "
+                "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
+            )
+        # The same vocabulary without the space that SentencePiece puts before every text.
+        self._bare = sentencepiece.SentencePieceProcessor(
+            model_proto=processor.serialized_model_proto()
+        )
+        self._bare.override_normalizer_spec(add_dummy_prefix=False)
+        base_language = (language or "").replace("_", "-").split("-")[0].lower()
+        self.is_unspaced = base_language in UNSPACED_LANGUAGES
+
+    @property
+    def separator(self) -> str:
+        """What stands between two sentences of a text."""
+        return "" if self.is_unspaced else " "
+
+    def decode(self, ids: Iterable[int], spellings: Sequence[Spelling] = ()) -> str:
+        """Return the text of tokens, the end of sentence and other control tokens left out.
+
+        Where the tokens of a spelling stand, its unknown characters are written out.
+        """
+        text: str = self._processor.decode(self._pieces(ids, spellings))
+        return text.strip()
+
+    def tokens_at(
+        self, ids: Sequence[int], span: Span, spellings: Sequence[Spelling] = ()
+    ) -> tuple[int, ...]:
+        """Return the tokens that write a stretch of the decoded text.
+
+        Where the first of them does not start a word, the one before it comes along: what it
+        writes is only a word because of that neighbour.
+        """
+        pieces = self._pieces(ids, spellings)
+        written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
+        offset = len(written[-1]) - len(written[-1].lstrip())
+        start, end = span[0] + offset, span[1] + offset
+        first = sum(len(text) <= start for text in written)
+        last = sum(len(text) < end for text in written)
+        if first > 0 and not pieces[first].startswith(SPACE):
+            first -= 1
+        return tuple(int(i) for i in ids[first : last + 1])
+
+    def masks(self, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
+        """Return which tokens a finished word may stand before, and which finish it themselves.
+
+        Before: the pieces that start a word or are punctuation, and the end of sentence. By
+        themselves: those that end in punctuation or in a script without spaces. The unknown
+        and a byte of a longer character might be anything, so they count as neither. A model's
+        vocabulary may be larger than the text's, padded with tokens that are never used.
+        """
+        size = min(self._processor.get_piece_size(), vocabulary_size)
+        begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
+        ends_apart = np.zeros(vocabulary_size, dtype=bool)
+        for token, written in enumerate(self._writings(size)):
+            begins_apart[token] = _begins_apart(written)
+            ends_apart[token] = bool(written) and not needs_boundary(written)
+        begins_apart[self._eos] = True
+        return begins_apart, ends_apart
+
+    def spell(self, phrase: str) -> Spelling:
+        """Return a phrase as the tokens that spell it in the middle of a sentence."""
+        spellings = list(self._spellings(phrase))
+        if not spellings:
+            raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
+        return min(spellings, key=lambda spelling: bool(spelling.pieces))  # rather without unknowns
+
+    def spell_all(self, phrase: str) -> list[Spelling]:
+        """Return the spellings with and without a space before it, the likelier first.
+
+        For a phrase with unknown characters the list is empty: the model would not write it.
+        """
+        return [s for s in dict.fromkeys(self._spellings(phrase)) if not s.pieces]
+
+    def spell_prefix(self, prefix: str) -> Spelling:
+        """Return the beginning of an output as tokens."""
+        return self._spelling(self._processor, prefix, spaced=True)
+
+    def demands(
+        self, spellings: Sequence[Spelling], prefix: Spelling | None = None
+    ) -> list[tuple[int, ...]]:
+        """Return the token sequences to search for, so that every spelling has its own place.
+
+        To the model all unknown characters are alike. Where the tokens of one spelling also
+        stand inside another, or in the prefix, the search would take that place for it; so one
+        more is asked for.
+        """
+        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
+        demanded = [spelling.ids for spelling in spellings]
+        for inner in with_unknowns:
+            for outer in [*with_unknowns, prefix] if prefix else with_unknowns:
+                if outer.pieces and (inner.ids != outer.ids or outer is prefix):
+                    demanded += [inner.ids] * self._count_inside(inner.ids, outer)
+        return demanded
+
+    def _count_inside(self, ids: tuple[int, ...], outer: Spelling) -> int:
+        """Count where tokens stand inside a spelling such that the search would count them."""
+        count = 0
+        for end in range(len(ids), len(outer.ids) + 1):
+            if outer.ids[end - len(ids) : end] == ids:
+                count += end == len(outer.ids) or _begins_apart(outer.pieces[end])
+        return count
+
+    def _spellings(self, phrase: str) -> Iterator[Spelling]:
+        """Yield the possible spellings, the likeliest first."""
+        unspaced = self.is_unspaced or is_unspaced(phrase[0])
+        for written in dict.fromkeys((phrase, unicodedata.normalize("NFC", phrase))):
+            for spaced in (not unspaced, unspaced):
+                encoder = self._processor if spaced else self._bare
+                spelling = self._spelling(encoder, written, spaced)
+                if spelling.surface:
+                    yield self._in_context(spelling) if spaced else spelling
+
+    def _spelling(
+        self, encoder: sentencepiece.SentencePieceProcessor, phrase: str, spaced: bool
+    ) -> Spelling:
+        ids, pieces = tuple(encoder.encode(phrase)), tuple(encoder.encode(phrase, out_type=str))
+        has_unknowns = self._processor.unk_id() in ids
+        surface = self._processor.decode(list(pieces)).strip()
+        return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
+
+    def _in_context(self, alone: Spelling) -> Spelling:
+        """Spell a phrase between two other words, in case its pieces depend on them."""
+        word: list[int] = self._processor.encode("a")
+        inside = self._processor.encode(f"a {alone.surface} a")
+        middle = tuple(inside[len(word) : len(inside) - len(word)])
+        surrounded = inside[: len(word)] == word == inside[len(inside) - len(word) :]
+        if not alone.pieces and surrounded and self.decode(middle) == alone.surface:
+            return replace(alone, ids=middle)
+        return alone
+
+    def _pieces(self, ids: Iterable[int], spellings: Sequence[Spelling]) -> list[str]:
+        """Return the pieces of an output, unknown ones replaced by what they stand for."""
+        size = self._processor.get_piece_size()
+        tokens = [int(i) if i < size else self._eos for i in ids]
+        pieces: list[str] = self._processor.id_to_piece(tokens)
+        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
+        for spelling in sorted(with_unknowns, key=lambda spelling: -len(spelling.ids)):
+            width = len(spelling.ids)
+            for start in range(len(tokens) - width + 1):
+                if tuple(tokens[start : start + width]) == spelling.ids:
+                    pieces[start : start + width] = spelling.pieces
+                    tokens[start : start + width] = [_TAKEN] * width
+                    break
+        return pieces
+
+    def _writings(self, size: int) -> Iterator[str]:
+        """Yield what each piece adds to the text; nothing where that can't be known."""
+        ids = list(range(size))
+        processor = self._processor
+        silent = (processor.is_control, processor.is_unused, processor.is_unknown)
+        flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
+        for piece, is_byte, flag in zip(
+            processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True
+        ):
+            if is_byte:
+                code = int(piece[3:5], 16)  # written as <0xNN>
+                yield chr(code) if code < 0x80 else ""
+            else:
+                yield "" if any(flag) else piece.replace(SPACE, " ")
+
+
+def _begins_apart(written: str) -> bool:
+    """Tell whether a word has ended before what a piece writes."""
+    return bool(written) and not are_glued("a", written.replace(SPACE, " ")[0])
+
+
+def _eos(processor: sentencepiece.SentencePieceProcessor) -> int:
+    eos: int = processor.eos_id()
+    if eos < 0:
+        raise ModelError("the vocabulary has no end of sentence (</s>)")
+    return eos

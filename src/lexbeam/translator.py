@@ -1,0 +1,153 @@
+"""The façade: load a model, translate with constraints, get text and a report.
+
+>>> import lexbeam
+>>> translator = lexbeam.load("en-pt")  # doctest: +SKIP
+>>> result = translator.translate("The cat sat.", constraints=["gato"])  # doctest: +SKIP
+>>> result.text, result.constraints[0].span  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Unpack, overload
+
+from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettings, converse
+from lexbeam.constraints import Constraints, quoted, unusable
+from lexbeam.document import Document
+from lexbeam.errors import InputError, SettingError
+from lexbeam.loading import Model, load_model
+from lexbeam.results import Translation
+from lexbeam.text import SourceText, TargetText
+
+Phrases = Sequence[str]
+
+
+def load(path: str | Path | None = None, threads: int = 1) -> Translator:
+    """Load a model: a folder, the name of a pair that was pulled (``en-de``), or the only one.
+
+    ``threads`` is how many cores one search may use.
+    """
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise SettingError(f"threads must be a whole number of at least 1, not {threads!r}")
+    return Translator(load_model(path, threads))
+
+
+class Translator:
+    """Translates with one model; ``info`` says which."""
+
+    def __init__(self, model: Model) -> None:
+        self.info: dict[str, Any] = dict(model.info)
+        self._source = SourceText(model.source)
+        self._target = TargetText(model.target, language=model.info.get("target_language"))
+        self._max_source_length = model.max_source_length
+        boundary, closing = self._target.masks(model.engine.vocabulary_size)
+        self._decoder = BatchDecoder(model.engine, boundary, closing)
+
+    @overload
+    def translate(
+        self,
+        text: str,
+        constraints: Phrases | None = None,
+        avoid: Phrases | None = None,
+        prefix: str | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> Translation: ...
+
+    @overload
+    def translate(
+        self,
+        text: list[str] | tuple[str, ...],
+        constraints: Sequence[Phrases | None] | None = None,
+        avoid: Sequence[Phrases | None] | None = None,
+        prefix: Sequence[str | None] | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> list[Translation]: ...
+
+    def translate(
+        self,
+        text: str | list[str] | tuple[str, ...],
+        constraints: Sequence[Any] | None = None,
+        avoid: Sequence[Any] | None = None,
+        prefix: str | Sequence[str | None] | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> Translation | list[Translation]:
+        """Translate a text, or a list of texts together.
+
+        Any text may have several sentences and lines. The phrases of ``constraints`` must
+        appear in its translation as whole words (one given twice, twice), those of ``avoid``
+        must not; ``prefix`` is what it begins with. For a list of texts each of the three is a
+        list with one entry a text. The settings are the fields of `TextSettings`.
+
+        A single text gives a `Translation`, a list gives a list of them in the same order.
+        """
+        chosen = _settings(settings)
+        if isinstance(text, str):
+            document = self._document(text, constraints, avoid, prefix, chosen)
+            try:
+                return self._run([document], chosen)[0]
+            except Refusal as refusal:
+                raise refusal.reason from None
+        asked = _rows(text, constraints=constraints, avoid=avoid, prefix=prefix)
+        documents = []
+        for i, (each, phrases, avoided, start) in enumerate(asked):
+            try:
+                documents.append(self._document(each, phrases, avoided, start, chosen))
+            except InputError as error:
+                raise _numbered(i, error) from error
+        try:
+            return self._run(documents, chosen)
+        except Refusal as refusal:
+            raise _numbered(refusal.index, refusal.reason) from None
+
+    def _document(
+        self,
+        text: object,
+        constraints: object,
+        avoid: object,
+        prefix: object,
+        settings: TextSettings,
+    ) -> Document:
+        if not isinstance(text, str):
+            raise InputError(f"the text must be a string, not {type(text).__name__}")
+        fault = unusable(text)
+        if fault:
+            raise InputError(f"the text {quoted(text)} contains {fault}")
+        asked = Constraints.build(constraints, avoid, prefix)
+        return Document(text, asked, self._source, self._target, settings, self._max_source_length)
+
+    def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:
+        conversations = [document.translate() for document in documents]
+        return converse(conversations, partial(self._decoder.run, settings=settings))
+
+
+def _numbered(index: int, error: InputError) -> InputError:
+    return type(error)(f"sentence {index}: {error}")
+
+
+def _settings(given: SettingsArguments) -> TextSettings:
+    unknown = given.keys() - TextSettings.__dataclass_fields__.keys()
+    if unknown:
+        raise SettingError(
+            f"unknown setting {', '.join(sorted(unknown))}: "
+            f"there are {', '.join(TextSettings.__dataclass_fields__)}"
+        )
+    return TextSettings(**given)
+
+
+def _rows(texts: object, **columns: object) -> list[tuple[Any, ...]]:
+    """Line up texts with what is asked of each."""
+    if not isinstance(texts, Sequence) or isinstance(texts, bytes):
+        raise InputError(f"the text must be a string or a list, not {type(texts).__name__}")
+    lined_up: list[Sequence[Any]] = [texts]
+    for name, given in columns.items():
+        column = [None] * len(texts) if given is None else given
+        if isinstance(column, str) or not isinstance(column, Sequence):
+            raise InputError(f"{name} must be a list with one entry for each text")
+        if len(column) != len(texts):
+            raise InputError(
+                f"{name} has {len(column)} entries for {len(texts)} texts: give one for each"
+            )
+        lined_up.append(column)
+    return list(zip(*lined_up, strict=True))

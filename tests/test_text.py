@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexbeam.errors import ConstraintError, ModelError
+from lexbeam.spans import contains
+from lexbeam.text import BoolArray, SourceText, TargetText
+
+Processor = sentencepiece.SentencePieceProcessor
+
+
+@pytest.fixture(scope="module")
+def target(processor: Processor) -> TargetText:
+    return TargetText(processor)
+
+
+def pieces(processor: Processor, ids: tuple[int, ...]) -> list[str]:
+    return [processor.id_to_piece(i) for i in ids]
+
+
+def test_source_ends_with_the_end_of_sentence(processor: Processor) -> None:
+    ids = SourceText(processor).encode("The cat")
+    assert ids[-1] == processor.eos_id()
+    assert processor.decode(ids[:-1]) == "The cat"
+    assert SourceText(processor).encode("") == [processor.eos_id()]
+
+
+def test_a_phrase_is_spelled_as_in_a_sentence(processor: Processor, target: TargetText) -> None:
+    spelling = target.spell("no tapete")
+    assert spelling.surface == "no tapete"
+    assert pieces(processor, spelling.ids)[0].startswith("▁")
+    sentence, width = processor.encode("O gato sentou no tapete."), len(spelling.ids)
+    assert spelling.ids in [tuple(sentence[i : i + width]) for i in range(len(sentence))]
+
+
+def test_a_phrase_looks_like_what_the_vocabulary_can_write(target: TargetText) -> None:
+    assert target.spell("cafe\u0301").surface == "café"
+    assert target.spell("ﬁm").surface == "fim"
+    assert target.spell("２０").surface == "20"
+
+
+def test_no_space_goes_before_scripts_without_spaces(
+    processor: Processor, target: TargetText
+) -> None:
+    spelling = target.spell("中国")
+    assert pieces(processor, spelling.ids) == ["中", "国"]
+    assert not spelling.spaced
+    assert [s.spaced for s in target.spell_all("中国")] == [False, True]
+
+
+def test_in_a_language_without_spaces_nothing_gets_one(processor: Processor) -> None:
+    chinese = TargetText(processor, language="zh-Hans")
+    assert chinese.separator == ""
+    assert not pieces(processor, chinese.spell("GDP").ids)[0].startswith("▁")
+    assert TargetText(processor, language="pt").spell("GDP").spaced
+
+
+def test_unknown_characters_are_written_all_the_same(
+    processor: Processor, target: TargetText
+) -> None:
+    spelling = target.spell("20 €")
+    assert processor.unk_id() in spelling.ids
+    assert spelling.surface == "20 €"
+    tokens = [*processor.encode("The cat"), *spelling.ids, *processor.encode("sat")]
+    assert target.decode(tokens, [spelling]) == "The cat 20 € sat"
+    assert "€" not in target.decode(tokens)
+    assert target.spell_all("€") == []
+
+
+def test_unknown_characters_that_look_alike_to_the_model(target: TargetText) -> None:
+    first, second = target.spell("€1"), target.spell("¥1")
+    assert first.ids == second.ids
+    assert target.decode([*first.ids, *first.ids], [first, second]) == "€1 ¥1"
+    assert target.decode([*first.ids, *first.ids], [second, first, first]) == "¥1 €1"
+
+
+def test_unknown_characters_inside_each_other(target: TargetText) -> None:
+    short, long, other = target.spell("¥"), target.spell("a¥€ ¥"), target.spell("ab")
+    assert target.demands([short, other]) == [short.ids, other.ids]
+    assert target.demands([short, long]) == [short.ids, long.ids, short.ids]
+    assert target.demands([short], prefix=long) == [short.ids, short.ids]
+    assert target.demands([other], prefix=long) == [other.ids]
+    for spellings in ([short, long], [long, short]):
+        assert target.decode([*long.ids, *short.ids], spellings) == "a¥€ ¥ ¥"
+        assert target.decode([*short.ids, *long.ids], spellings) == "¥ a¥€ ¥"
+
+
+def test_a_phrase_of_nothing_visible_is_refused(target: TargetText) -> None:
+    with pytest.raises(ConstraintError, match="no characters that can be written"):
+        target.spell("\u200b")
+
+
+def test_bytes_can_spell_anything(byte_processor: Processor) -> None:
+    target = TargetText(byte_processor)
+    spelling = target.spell("20 € 🎉")
+    assert byte_processor.unk_id() not in spelling.ids
+    assert spelling.surface == "20 € 🎉"
+    assert spelling.pieces == ()
+
+
+def test_decoding_leaves_control_and_padding_out(processor: Processor, target: TargetText) -> None:
+    ids = [*target.spell("gato").ids, processor.eos_id(), processor.get_piece_size() + 3]
+    assert target.decode(np.array(ids)) == "gato"
+
+
+def test_masks_tell_where_words_end(processor: Processor, target: TargetText) -> None:
+    size = processor.get_piece_size()
+    begins, ends = target.masks(size + 8)
+    assert begins.shape == ends.shape == (size + 8,)
+    marked = {processor.id_to_piece(i): (begins[i], ends[i]) for i in range(size)}
+    assert marked["▁Haus"] == (True, False)
+    assert marked["t"] == (False, False)
+    assert marked["."] == (True, True)
+    assert marked["中"] == (True, True)
+    assert marked["\u0e31"] == (False, True)  # a Thai vowel sign belongs to what is before it
+    assert marked["</s>"][0]
+    assert not begins[size:].any()
+
+
+def test_masks_leave_bytes_of_longer_characters_open(byte_processor: Processor) -> None:
+    begins, ends = TargetText(byte_processor).masks(byte_processor.get_piece_size())
+    byte = {code: byte_processor.piece_to_id(f"<0x{code:02X}>") for code in (0x20, 0x61, 0xE2)}
+    assert begins[byte[0x20]]
+    assert ends[byte[0x20]]
+    assert not begins[byte[0x61]]
+    assert not begins[byte[0xE2]]
+    assert not ends[byte[0xE2]]
+
+
+def test_tokens_of_a_span(processor: Processor, target: TargetText) -> None:
+    ids = processor.encode("O (gato) no tapete")
+    text = target.decode(ids)
+    start = text.index("tapete")
+    assert target.tokens_at(ids, (start, start + 6)) == target.spell("tapete").ids
+    start = text.index("gato")
+    written = target.decode(target.tokens_at(ids, (start, start + 4)))
+    assert written == "(gato"  # what comes before shows that a word starts here
+
+
+def test_spaces_at_the_end_of_pieces_are_refused() -> None:
+    class SuffixProcessor:
+        def eos_id(self) -> int:
+            return 0
+
+        def encode(self, _text: str, out_type: type) -> list[str]:
+            assert out_type is str
+            return ["a▁"]
+
+    with pytest.raises(ModelError, match="treat_whitespace_as_suffix"):
+        TargetText(SuffixProcessor())  # type: ignore[arg-type]
+
+
+def test_a_vocabulary_without_an_end_is_refused() -> None:
+    class EndlessProcessor:
+        def eos_id(self) -> int:
+            return -1
+
+    with pytest.raises(ModelError, match="end of sentence"):
+        SourceText(EndlessProcessor())  # type: ignore[arg-type]
+
+
+WORDS = st.lists(
+    st.text(alphabet="abcdgotéçHausür中国แมวน.,-(", min_size=1, max_size=6), min_size=1, max_size=4
+)
+
+
+@pytest.fixture(scope="module")
+def masks(target: TargetText) -> tuple[BoolArray, BoolArray]:
+    return target.masks(500)
+
+
+@given(WORDS, WORDS, WORDS)
+def test_what_is_spelled_in_a_sentence_is_found_in_its_text(
+    target: TargetText,
+    masks: tuple[BoolArray, BoolArray],
+    before: list[str],
+    phrase: list[str],
+    after: list[str],
+) -> None:
+    """Tokens that keep to the whole-word rule make a text that keeps to it too."""
+    spelling = target.spell(" ".join(phrase))
+    begins, ends = masks
+    left = target.spell(" ".join(before)).ids
+    right = target.spell(" ".join(after)).ids
+    text = target.decode([*left, *spelling.ids, *right])
+    if begins[right[0]] or ends[spelling.ids[-1]]:
+        if spelling.spaced:
+            assert contains(text, spelling.surface)
+    else:
+        assert spelling.surface in text
+
+
+@given(WORDS)
+def test_spelling_a_surface_gives_the_same_tokens(target: TargetText, phrase: list[str]) -> None:
+    spelling = target.spell(" ".join(phrase))
+    assert target.spell(spelling.surface) == spelling

@@ -1,0 +1,131 @@
+"""A tiny vocabulary and a toy model, so that text can be tested without a real one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+import sentencepiece
+
+from lexbeam.scorer import PAD, IntArray, Scores
+from lexbeam.text import BoolArray, TargetText
+from lexbeam.translator import Translator
+
+CORPUS = """
+The cat sat on the mat. The black cat and the white dog sat on the mat, near the old house.
+O gato sentou no tapete. O gato preto e o cão branco sentaram no tapete, perto da casa velha.
+A casa (a velha casa) fica em Lisboa; a porta da casa é azul. Café, maçã, ação e coração!
+Das Haus hat eine Haustür. Die Tür ist alt. Der Hund sitzt vor dem Haus. Größe, Straße, für.
+New York City is a city. He said: "no". It's 10.5 km, 20 % of 1,000 - or so? Yes! don't can't
+中国的经济增长很快。 我们在北京看到了猫。 日本語の文章です。 猫が好きです。 GDP增长
+القط على السجادة. البيت القديم جميل. שלום עולם, הבית ישן.
+แมวนั่งบนเสื่อ ประเทศไทยสวยงาม
+a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M N O P Q R S T U V W
+0 1 2 3 4 5 6 7 8 9 . , ; : ! ? ( ) - / ' "
+""".strip().splitlines()
+
+EOS, UNKNOWN = 0, 1
+
+
+def train(
+    byte_fallback: bool = False, vocab_size: int = 420
+) -> sentencepiece.SentencePieceProcessor:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 3),
+        model_writer=model,
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        byte_fallback=byte_fallback,
+        eos_id=EOS,
+        unk_id=UNKNOWN,
+        bos_id=-1,
+        pad_id=-1,
+        minloglevel=2,
+    )
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+class EchoScorer:
+    """A model that repeats its source and hurries back to it whenever it is led astray."""
+
+    bos = -1
+    eos = EOS
+
+    def __init__(self, vocabulary_size: int) -> None:
+        self.vocabulary_size = vocabulary_size
+        self.batches: list[int] = []
+        self.boundary = np.zeros(vocabulary_size, dtype=bool)
+
+    def start(self, sources: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> Any:  # noqa: ARG002
+        self.batches.append(len(sources))
+        return [(tuple(source), 0) for source in sources]
+
+    def step(
+        self,
+        state: Any,
+        tokens: IntArray,
+        parents: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        top: int,
+        hold: BoolArray | None = None,
+    ) -> Scores:
+        rows = []
+        for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True):
+            source, place = state[parent]
+            rows.append((source, place + (token == source[place])))
+        logits = np.zeros((len(rows), self.vocabulary_size))
+        logits += np.linspace(0, -1, self.vocabulary_size)
+        for row, (source, place) in enumerate(rows):
+            logits[row, source[min(place, len(source) - 1)]] = 8.0
+        logits[:, UNKNOWN] = -20.0
+        log_probs = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        asked = np.take_along_axis(log_probs, np.maximum(ask, 0), axis=1)
+        for row, banned in enumerate(ban.tolist()):
+            log_probs[row, [EOS, *(token for token in banned if token != PAD)]] = -np.inf
+        if hold is not None:
+            log_probs[hold[:, None] & self.boundary] = -np.inf
+        ids = np.argsort(-log_probs, axis=1, kind="stable")[:, :top]
+        return Scores(
+            np.take_along_axis(log_probs, ids, axis=1),
+            ids,
+            np.where(ask == PAD, -np.inf, asked),
+            rows,
+        )
+
+
+@dataclass
+class ToyModel:
+    source: sentencepiece.SentencePieceProcessor
+    target: sentencepiece.SentencePieceProcessor
+    engine: EchoScorer
+    info: dict[str, Any] = field(default_factory=lambda: {"name": "echo"})
+    max_source_length: int = 64
+
+
+@pytest.fixture(scope="session")
+def processor() -> sentencepiece.SentencePieceProcessor:
+    return train()
+
+
+@pytest.fixture(scope="session")
+def byte_processor() -> sentencepiece.SentencePieceProcessor:
+    return train(byte_fallback=True, vocab_size=700)
+
+
+@pytest.fixture
+def toy_model(processor: sentencepiece.SentencePieceProcessor) -> ToyModel:
+    engine = EchoScorer(processor.get_piece_size())
+    engine.boundary, _ = TargetText(processor).masks(engine.vocabulary_size)
+    return ToyModel(processor, processor, engine)
+
+
+@pytest.fixture
+def translator(toy_model: ToyModel) -> Translator:
+    return Translator(toy_model)
