@@ -1,0 +1,272 @@
+"""The command line: a thin skin over `lexbeam.load`, `Translator.translate` and the registry."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import click
+
+import lexbeam
+from lexbeam import registry
+from lexbeam.errors import LexbeamError
+from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines
+from lexbeam.stream import Stream
+from lexbeam.translator import load
+
+_EXAMPLES = """\b
+Examples:
+  lexbeam pull en-pt
+  lexbeam translate "The cat sat on the mat." -c gato -c "no tapete" --avoid esteira
+  lexbeam translate --model en-pt < in.txt > out.txt
+  lexbeam translate --model ./my-model --json < in.jsonl > out.jsonl
+  lexbeam info en-pt
+"""
+
+_TRANSLATE_HELP = """Translate TEXT, or line by line what comes in on standard input.
+
+\b
+A sentence, with words that must and must not appear in its translation:
+  lexbeam translate --model en-pt "The cat sat." -c gato --avoid gata
+
+\b
+A file: line in, line out, in order; -c and --avoid then apply to every line:
+  lexbeam translate --model en-pt < in.txt > out.txt
+
+\b
+Constraints for each line, as JSON; other fields are kept:
+  echo '{"text": "The cat sat.", "constraints": ["gato"], "id": 7}' |
+    lexbeam translate --model en-pt --json
+  {"text": "The cat sat.", "constraints": [{"text": "gato", "met": true,
+   "start": 2, "end": 6}], "id": 7, "translation": "O gato …", "score": -0.4}
+
+A blank line stays blank. A line that can't be translated is reported on standard error with its
+number and gives an empty line (with --json, a record with "error"); the rest goes on, and the
+exit status is 1.
+"""
+
+
+class _Group(click.Group):
+    """Turns whatever lexbeam raises on purpose into one line of error."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LexbeamError as error:
+            click.echo(f"lexbeam: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Group, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(lexbeam.__version__, prog_name="lexbeam")
+def main() -> None:
+    """Translate, and say which words must appear."""
+
+
+@main.command(help=_TRANSLATE_HELP)
+@click.argument("text", required=False)
+@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@click.option(
+    "-c",
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="PHRASE",
+    help="Must appear, as whole words. Repeat for more.",
+)
+@click.option("--avoid", multiple=True, metavar="PHRASE", help="Must not appear. Repeat for more.")
+@click.option("--prefix", metavar="TEXT", help="What the translation begins with.")
+@click.option("--json", "as_json", is_flag=True, help="Read and write one JSON object a line.")
+@click.option(
+    "-k",
+    "--beam-size",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Hypotheses kept at each step.",
+)
+@click.option(
+    "-n",
+    "--nbest",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Translations given for each text.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["dba", "gbs", "cbs", "beam"]),
+    default="dba",
+    show_default=True,
+    help="How the beam is divided among constraints.",
+)
+@click.option(
+    "--prune",
+    type=click.FloatRange(0),
+    default=20.0,
+    show_default=True,
+    help="Drop what is this far below the best finished one; 0 keeps all.",
+)
+@click.option(
+    "--stop",
+    type=click.Choice(["all", "first", "bound"]),
+    default="all",
+    show_default=True,
+    help="When to stop: all finished, one finished, none better.",
+)
+@click.option("--max-length", type=click.IntRange(1), help="Most tokens in a translated sentence.")
+@click.option(
+    "--split/--no-split",
+    default=True,
+    show_default=True,
+    help="Cut texts into sentences, or take each as one.",
+)
+@click.option(
+    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+)
+@click.option(
+    "-b",
+    "--batch-size",
+    type=click.IntRange(1),
+    default=32,
+    show_default=True,
+    help="Sentences searched together.",
+)
+def translate(
+    text: str | None,
+    model: str | None,
+    constraints: tuple[str, ...],
+    avoid: tuple[str, ...],
+    prefix: str | None,
+    as_json: bool,
+    threads: int,
+    **settings: Any,
+) -> None:
+    """Translate the argument or standard input."""
+    translator = load(model, threads)
+    asked = Asked(constraints, avoid, prefix)
+    line_format: LineFormat = JsonLines(asked) if as_json else PlainLines(asked)
+    stream = Stream(translator, line_format, settings)
+    output = sys.stdout.buffer
+    with _graceful():
+        if text is None:
+            stream.run(sys.stdin.buffer, output)
+        else:
+            stream.run_one(text, asked, output)
+    sys.exit(1 if stream.failed else 0)
+
+
+@main.command()
+@click.argument("model", required=False, metavar="[DIR|PAIR]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(model: str | None, as_json: bool) -> None:
+    r"""Show what a model is.
+
+    \b
+    Examples:
+      lexbeam info en-pt
+      lexbeam info ./my-model --json
+    """
+    facts = load(model).info
+    if as_json:
+        click.echo(json.dumps(facts, ensure_ascii=False, default=str))
+        return
+    width = max(map(len, facts), default=0)
+    for name, value in facts.items():
+        click.echo(f"{name:{width}}  {value}")
+
+
+@main.command()
+@click.argument("pair")
+@click.option(
+    "--registry",
+    "url",
+    default=registry.REGISTRY_URL,
+    metavar="URL",
+    help="Address of a registry; Mozilla's unless given.",
+)
+@click.option("--architecture", help="tiny, base, base-memory, …; the released one unless given.")
+@click.option("--force", is_flag=True, help="Fetch the pair even if it is there already.")
+def pull(pair: str, url: str, architecture: str | None, force: bool) -> None:
+    r"""Fetch the model of a language pair.
+
+    It goes to your data folder, where translate finds it by the name of the pair. A download
+    that was cut goes on where it stopped.
+
+    \b
+    Examples:
+      lexbeam pull en-de
+      lexbeam pull en-de --architecture tiny
+    """
+    with _graceful(), _DownloadBar() as bar:
+        path = registry.pull(pair, url, architecture, bar.update, force)
+    click.echo(path)
+
+
+@main.command()
+@click.option("--available", is_flag=True, help="List what the registry has instead.")
+@click.option(
+    "--registry",
+    "url",
+    default=registry.REGISTRY_URL,
+    metavar="URL",
+    help="Address of a registry; Mozilla's unless given.",
+)
+def models(available: bool, url: str) -> None:
+    r"""List the language pairs that were pulled, or that can be.
+
+    \b
+    Examples:
+      lexbeam models
+      lexbeam models --available
+    """
+    if not available:
+        for model in registry.installed():
+            click.echo(f"{model.pair}\t{model.info.get('architecture', '')}\t{model.path}")
+        return
+    for pair, entries in sorted(registry.Registry.fetch(url).models.items()):
+        kinds = ", ".join(f"{entry.architecture} ({entry.release})" for entry in entries)
+        click.echo(f"{pair}\t{kinds}")
+
+
+class _DownloadBar:
+    """One progress bar a file, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._bars = ExitStack()
+        self._name = ""
+        self._bar: Any = None
+
+    def __enter__(self) -> _DownloadBar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.close()
+
+    def update(self, name: str, done: int, total: int | None) -> None:
+        """Show how much of a file is there."""
+        if not sys.stderr.isatty() or not total:
+            return
+        if name != self._name:
+            self._bars.close()
+            bar = click.progressbar(length=total, label=name, file=sys.stderr)
+            self._name, self._bar = name, self._bars.enter_context(bar)
+        self._bar.update(done - self._bar.pos)
+
+
+@contextmanager
+def _graceful() -> Iterator[None]:
+    """End quietly when interrupted, or when nobody reads the output any more."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:
+        with suppress(OSError, ValueError):  # what is still buffered must not fail at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from lexbeam import cli, registry
+from lexbeam.errors import ModelError
+from lexbeam.spans import contains
+from lexbeam.translator import Translator
+
+TEXT = "The cat sat on the mat."
+
+
+@pytest.fixture(autouse=True)
+def loaded(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    calls: list[tuple[Any, ...]] = []
+
+    def load(*arguments: Any) -> Translator:
+        calls.append(arguments)
+        return translator
+
+    monkeypatch.setattr(cli, "load", load)
+    return calls
+
+
+def run(*arguments: str, stdin: bytes | str = b"") -> Result:
+    return CliRunner().invoke(cli.main, list(arguments), input=stdin)
+
+
+def records(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_text_with_constraints(loaded: list[tuple[Any, ...]]) -> None:
+    result = run(
+        "translate", "--model", "m", TEXT, "-c", "gato", "-c", "no tapete", "--avoid", "mat"
+    )
+    assert result.exit_code == 0, result.output
+    assert contains(result.stdout, "gato")
+    assert contains(result.stdout, "no tapete")
+    assert not contains(result.stdout, "mat")
+    assert result.stdout.endswith("\n")
+    assert loaded == [("m", 1)]
+
+
+def test_even_an_empty_text_says_what_is_demanded() -> None:
+    assert run("translate", "", "-c", "gato").stdout == "gato\n"
+    assert run("translate", "").stdout == "\n"
+
+
+def test_a_text_as_json() -> None:
+    (record,) = records(run("translate", TEXT, "-c", "gato", "--json"))
+    (report,) = record["constraints"]
+    assert record["translation"][report["start"] : report["end"]] == report["text"] == "gato"
+    assert record["text"] == TEXT
+
+
+def test_lines_in_lines_out() -> None:
+    result = run("translate", stdin="The cat\n\nThe dog\r\n  \na b c")
+    assert result.exit_code == 0
+    assert result.stdout == "The cat\n\nThe dog\n\na b c\n"
+
+
+def test_constraints_apply_to_every_line_that_says_something() -> None:
+    result = run("translate", "-c", "gato", stdin="The cat\n\nThe dog\n")
+    first, blank, last = result.stdout.splitlines()
+    assert contains(first, "gato")
+    assert blank == ""
+    assert contains(last, "gato")
+
+
+def test_many_lines_keep_their_order() -> None:
+    lines = [f"{'a ' * (i % 7)}b {i}" for i in range(300)]
+    result = run("translate", "--batch-size", "8", "-k", "2", stdin="\n".join(lines))
+    assert result.stdout.splitlines() == lines
+
+
+def test_nbest_lists() -> None:
+    result = run("translate", "-n", "3", stdin="The cat\nThe dog\n")
+    rows = [line.split(" ||| ") for line in result.stdout.splitlines()]
+    assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 3
+    assert rows[0][1] == "The cat"
+    (record,) = records(run("translate", "-n", "3", "--json", stdin='{"text": "a"}'))
+    assert record["nbest"][0]["translation"] == record["translation"]
+    assert len(record["nbest"]) == 3
+
+
+def test_json_lines_keep_their_other_fields() -> None:
+    given = [
+        {"text": TEXT, "constraints": ["gato", "gato"], "id": 7, "meta": {"x": ["é"]}},
+        {"text": "", "note": "empty"},
+        {"text": "The dog", "avoid": ["dog"], "prefix": "O"},
+    ]
+    result = run("translate", "--json", stdin="\n".join(map(json.dumps, given)))
+    assert result.exit_code == 0, result.output
+    first, second, third = records(result)
+    assert (first["id"], first["meta"]) == (7, {"x": ["é"]})
+    assert "é" in result.stdout
+    spans = [(report["start"], report["end"]) for report in first["constraints"]]
+    assert len(set(spans)) == 2
+    assert all(first["translation"][start:end] == "gato" for start, end in spans)
+    assert all(report["met"] for report in first["constraints"])
+    assert first["score"] < 0
+    assert (second["translation"], second["note"]) == ("", "empty")
+    assert third["translation"].startswith("O")
+    assert not contains(third["translation"], "dog")
+
+
+BAD_PLAIN_LINES = [(b"\xff\xfe", "not valid UTF-8: byte 0xff at 0"), (b"a\0b", "NUL")]
+BAD_JSON_LINES = [
+    (b"{", "not valid JSON"),
+    (b"\xff", "not valid UTF-8"),
+    (b"[1]", "not a JSON object but list"),
+    (b"{}", 'no "text"'),
+    (b'{"text": 3}', 'no "text"'),
+    (b'{"text": "a\\u0000b"}', "NUL"),
+    (b'{"text": "a\\ud800"}', "surrogate"),
+    (b'{"text": "a", "constraints": "gato"}', '"constraints" must be a list'),
+    (b'{"text": "a", "constraints": [3]}', "must be text"),
+    (b'{"text": "a", "constraints": ["  "]}', "only spaces"),
+    (b'{"text": "a", "constraints": ["\\u200b"]}', "no characters"),
+    (b'{"text": "a", "constraints": ["b"], "avoid": ["b"]}', "drop one"),
+    (b'{"text": "a", "score": NaN}', "NaN is not JSON"),
+    (b"[" * 100_000, "not valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_PLAIN_LINES)
+def test_a_bad_line_leaves_the_others_alone(bad: bytes, message: str) -> None:
+    result = run("translate", stdin=b"The cat\n" + bad + b"\nThe dog\n")
+    assert result.exit_code == 1
+    assert result.stdout == "The cat\n\nThe dog\n"
+    (complaint,) = result.stderr.splitlines()
+    assert "line 2: " in complaint
+    assert message in complaint
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_JSON_LINES)
+def test_a_bad_record_becomes_an_error_record(bad: bytes, message: str) -> None:
+    result = run("translate", "--json", stdin=b'{"text": "b"}\n' + bad + b'\n{"text": "c"}\n')
+    assert result.exit_code == 1
+    first, error, last = records(result)
+    assert (first["translation"], last["translation"]) == ("b", "c")
+    assert message in error["error"]
+    assert error["line"] == 2
+    assert "translation" not in error
+    assert "line 2: " in result.stderr
+
+
+def test_an_impossible_constraint_spares_no_line_but_goes_on() -> None:
+    result = run("translate", "-c", "\u200b", stdin="The cat\nThe dog\n")
+    assert result.exit_code == 1
+    assert result.stdout == "\n\n"
+    assert [line.split(":")[1] for line in result.stderr.splitlines()] == [" line 1", " line 2"]
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    assert run("translate", stdin=b"\xef\xbb\xbfThe cat\n").stdout == "The cat\n"
+
+
+def test_a_damaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*_: Any) -> Translator:
+        raise ModelError("model.bin is damaged: it ends too early")
+
+    monkeypatch.setattr(cli, "load", load)
+    for command in (["translate", TEXT], ["info", "x"]):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert result.stderr == "lexbeam: model.bin is damaged: it ends too early\n"
+        assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["translate", "--beam-size", "0", TEXT],
+        ["translate", "--algorithm", "magic", TEXT],
+        ["translate", "--prune", "-1", TEXT],
+        ["translate", TEXT, "too much"],
+        ["translate", "--no-such-option"],
+        ["pull"],
+        ["fly"],
+    ],
+)
+def test_wrong_usage_is_status_2(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Error" in result.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["translate"], ["info"], ["pull"], ["models"]])
+def test_help_teaches_by_example(command: list[str]) -> None:
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert f"  lexbeam {' '.join(command)}".rstrip() in result.stdout
+
+
+def test_info_shows_what_a_model_is() -> None:
+    assert run("info", "x").stdout == "name  echo\n"
+    assert json.loads(run("info", "x", "--json").stdout) == {"name": "echo"}
+
+
+def test_models_lists_what_was_pulled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LEXBEAM_HOME", str(tmp_path))
+    assert run("models").stdout == ""
+    folder = tmp_path / "models" / "en-de"
+    folder.mkdir(parents=True)
+    (folder / registry.METADATA).write_text('{"architecture": "tiny"}')
+    assert run("models").stdout == f"en-de\ttiny\t{folder}\n"
+
+
+def test_models_lists_what_can_be_pulled(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = {"architecture": "tiny", "releaseStatus": "Release", "files": {}}
+    offered = registry.Registry.read("http://x/models.json", {"models": {"en-de": [entry]}})
+    monkeypatch.setattr(registry.Registry, "fetch", lambda _url: offered)
+    assert run("models", "--available").stdout == "en-de\ttiny (Release)\n"
+
+
+def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def pull(*arguments: Any) -> Path:
+        pair, url, architecture, progress, force = arguments
+        assert (pair, url, architecture, force) == ("en-de", "http://mirror/x.json", "tiny", True)
+        progress("model.bin", 1, 2)
+        return tmp_path
+
+    monkeypatch.setattr(registry, "pull", pull)
+    result = run(
+        "pull", "en-de", "--registry", "http://mirror/x.json", "--architecture", "tiny", "--force"
+    )
+    assert result.stdout == f"{tmp_path}\n"
+
+
+# --- as a process of its own -----------------------------------------------------------------
+
+SLOW = """
+    import sys, time
+    from lexbeam import cli
+    from lexbeam.results import Translation
+
+    class SlowTranslator:
+        info = {}
+        def translate(self, texts, *_, **__):
+            if "wait" in texts:
+                time.sleep(60)
+            return [Translation(text.upper(), -1.0) for text in texts]
+
+    cli.load = lambda *_: SlowTranslator()
+    cli.main(sys.argv[1:])
+"""
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SLOW), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_answers_come_before_the_input_ends() -> None:
+    with start("translate") as process:
+        assert process.stdin
+        assert process.stdout
+        for word in (b"one\n", b"two\n"):
+            process.stdin.write(word)
+            process.stdin.flush()
+            assert process.stdout.readline() == word.upper()
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
+def test_an_interrupt_keeps_what_was_printed() -> None:
+    with start("translate") as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(b"one\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"ONE\n"
+        process.stdin.write(b"wait\n")
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stdout.read() == b""
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes work differently there")
+def test_nobody_reading_is_no_reason_to_shout() -> None:
+    with start("translate") as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.stdin.write(b"one\n")
+        process.stdin.close()
+        assert process.wait(30) == 1
+        assert process.stderr.read() == b""
