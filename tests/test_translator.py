@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError, SettingError
 from lexbeam.spans import contains
 from lexbeam.translator import Translator, load
+from toy_text import ToyModel
 
 TEXT = "The cat sat on the mat."
 
@@ -93,7 +94,7 @@ def test_lists_keep_their_order(translator: Translator) -> None:
 
 
 def test_sentences_of_like_length_are_searched_together(
-    translator: Translator, toy_model: Any
+    translator: Translator, toy_model: ToyModel
 ) -> None:
     translator.translate(["a b c", "a", "a b", "a b c d"] * 3, batch_size=5)
     assert toy_model.engine.batches == [5, 5, 2]
@@ -174,7 +175,7 @@ class TestLongTexts:
         assert result.text.replace(" gato", "").replace("gato ", "") == text
 
     def test_a_text_can_be_taken_as_one_sentence(
-        self, translator: Translator, toy_model: Any
+        self, translator: Translator, toy_model: ToyModel
     ) -> None:
         text = "The cat sat. The dog sat."
         assert translator.translate(text, split=False).text == text
@@ -186,7 +187,7 @@ class TestLongTexts:
         assert contains(result.text, "gato")
 
 
-def test_in_chinese_sentences_stand_without_spaces(toy_model: Any) -> None:
+def test_in_chinese_sentences_stand_without_spaces(toy_model: ToyModel) -> None:
     toy_model.info["target_language"] = "zh"
     translator = Translator(toy_model)
     text = "我们在北京看到了猫。中国的经济增长很快。"
@@ -263,7 +264,9 @@ def test_the_text_at_fault_is_named(
         translator.translate(texts, **asked)
 
 
-def test_what_the_search_refuses_is_said_in_words(translator: Translator, toy_model: Any) -> None:
+def test_what_the_search_refuses_is_said_in_words(
+    translator: Translator, toy_model: ToyModel
+) -> None:
     phrases = ["gato", "casa"]
     limit = max(len(toy_model.target.encode(phrase)) for phrase in phrases)
     with pytest.raises(ConstraintError, match=r'^phrases "gato", "casa" need'):

@@ -133,10 +133,14 @@ class TargetText:
 
     def spell(self, phrase: str) -> Spelling:
         """Return a phrase as the tokens that spell it in the middle of a sentence."""
-        spellings = list(self._spellings(phrase))
-        if not spellings:
+        with_unknowns = None
+        for spelling in self._spellings(phrase):
+            if not spelling.pieces:
+                return spelling
+            with_unknowns = with_unknowns or spelling
+        if with_unknowns is None:
             raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
-        return min(spellings, key=lambda spelling: bool(spelling.pieces))  # rather without unknowns
+        return with_unknowns
 
     def spell_all(self, phrase: str) -> list[Spelling]:
         """Return the spellings with and without a space before it, the likelier first.
