@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lexbeam import cli, registry
 from lexbeam.errors import ModelError
@@ -154,6 +156,32 @@ def test_a_bad_record_becomes_an_error_record(bad: bytes, message: str) -> None:
     assert error["line"] == 2
     assert "translation" not in error
     assert "line 2: " in result.stderr
+
+
+RAW_LINES = st.lists(
+    st.one_of(
+        st.binary(max_size=12),
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(str.encode),
+        st.sampled_from([b'{"text": "a"}', b'{"text": "a. B.", "constraints": ["b"]}', b'{"text"']),
+    ).map(lambda line: line.replace(b"\n", b"")),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RAW_LINES, st.booleans())
+def test_whatever_comes_in_lines_stay_aligned(lines: list[bytes], as_json: bool) -> None:
+    flags = ["--json"] if as_json else []
+    result = run("translate", "-k", "2", *flags, stdin=b"\n".join(lines) + b"\n")
+    assert result.exit_code in (0, 1)
+    assert not result.exception or isinstance(result.exception, SystemExit)
+    assert result.stdout_bytes.count(b"\n") == len(lines)
+    if as_json:
+        for line in result.stdout_bytes.split(b"\n"):
+            assert not line or json.loads(line)
+    complaints = [line for line in result.stderr.split("\n") if line.startswith("lexbeam: line")]
+    assert bool(complaints) == (result.exit_code == 1)
 
 
 def test_an_impossible_constraint_spares_no_line_but_goes_on() -> None:
