@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 _ABBREVIATED = """
-mr mrs ms dr prof rev hon gen col capt lt sgt st mt jr sr vs etc inc ltd corp co approx
-dept est ed eds jan feb mar apr jun jul aug sep sept oct nov dec
-bzw ca ggf evtl inkl exkl hr fr str bspw sog usw vgl zzgl tel
+mr mrs ms dr prof rev hon gen col capt lt sgt maj adm cmdr gov sen rep pres st mt jr sr wm vs etc
+inc ltd corp co approx dept est ed eds jan feb mar apr jun jul aug sep sept oct nov dec
+bzw ca ggf evtl inkl exkl hr fr str bspw sog usw vgl zzgl tel mrd mio tsd
 mme mlle mm av env ex cf hab janv févr juil déc
 sra srta sres dra drs profa avda exmo exma ilmo sig sigg sigra dott dottssa ing avv arch
 dhr mevr mw bijv enz nl mvh osv dvs tlf feks fx kl np tzn tzw itd itp ul al wyd mgr inż tj atd
@@ -24,7 +24,7 @@ apod resp tzv např гг ул им руб тыс млн млрд др см
 _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # These are abbreviations only before a number: "no. 5", but "He said no. She left."
 _NUMBERED = """
-no nos nr vol fig sec ch p pp abs art abb bd pág págs núm núms nº pag blz стр рис ст
+no nos nr vol fig sec ch pp abs art abb bd pág págs núm núms nº pag blz стр рис ст
 """
 _BEFORE_NUMBERS = frozenset(_NUMBERED.split())
 
@@ -75,6 +75,8 @@ def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
         if mark["full"] or _is_sentence_end(text, start, mark):
             stretches.append((start, mark.end()))
             start = mark.end()
+    if stretches and not any(map(str.isalnum, text[start:end])):  # quotes left over, say
+        start, _ = stretches.pop()
     return [*stretches, (start, end)]
 
 
@@ -88,7 +90,7 @@ def _is_sentence_end(text: str, start: int, end: re.Match[str]) -> bool:
     before = _LAST_WORD.search(text, max(start, end.start() - _VIEW), end.start())
     word = before[0].lstrip(_OPENERS) if before else ""
     if word.isdigit():  # an ordinal or the number of a list item; years do end sentences
-        return len(word) > 2
+        return len(word) > 3
     if word.lower() in _BEFORE_NUMBERS:
         return not ahead[:1].isdigit()
     is_initial = len(word) == 1 and word.isalpha()
