@@ -100,7 +100,8 @@ class BatchDecoder:
         self, jobs: Sequence[Job], batch: list[int], settings: TextSettings
     ) -> list[Answer]:
         if jobs[batch[0]].draft:
-            settings = replace(settings, beam_size=min(settings.beam_size, DRAFT_BEAM), nbest=1)
+            beam_size = min(settings.beam_size, DRAFT_BEAM)
+            settings = replace(settings, beam_size=beam_size, nbest=1, stop="first")
         chosen = [jobs[i] for i in batch]
         return decode(
             self._scorer,
