@@ -162,6 +162,35 @@ def test_a_cut_download_never_looks_like_a_model(server: Server, home: Path) -> 
     assert list((home / "models" / ".partial").iterdir()) == []
 
 
+def test_files_that_are_whole_are_not_fetched_again(server: Server) -> None:
+    url = server.publish(server.offer())
+    lost = server.content.pop("/models/en-de/vocab.ende.spm.gz")
+    with pytest.raises(ModelError, match="404"):
+        registry.pull("en-de", url)
+    server.content["/models/en-de/vocab.ende.spm.gz"] = lost
+    registry.pull("en-de", url)
+    fetched = [path for path, _ in server.requests if path.endswith("alphas.bin.gz")]
+    assert len(fetched) == 1
+
+
+def test_a_model_without_files_is_an_error(server: Server) -> None:
+    with pytest.raises(ModelError, match="lists no files for en-de"):
+        registry.pull("en-de", server.publish(server.offer(files={})))
+
+
+def test_a_folder_that_can_not_be_written_is_an_error(server: Server, home: Path) -> None:
+    (home / "models").write_text("in the way")
+    with pytest.raises(ModelError, match="can't store the model en-de"):
+        registry.pull("en-de", server.publish(server.offer()))
+
+
+def test_a_damaged_description_is_no_obstacle(server: Server) -> None:
+    path = registry.pull("en-de", server.publish(server.offer()))
+    (path / registry.METADATA).write_bytes(b"\xff")
+    (model,) = registry.installed()
+    assert (model.pair, model.info) == ("en-de", {})
+
+
 def test_a_server_without_ranges_starts_over(server: Server) -> None:
     url = server.publish(server.offer())
     server.knows_ranges = False

@@ -198,6 +198,15 @@ def test_in_chinese_sentences_stand_without_spaces(toy_model: ToyModel) -> None:
         assert result.text[slice(*report.span)] == report.text
 
 
+def test_a_phrase_that_ran_into_the_word_before_gets_a_space(toy_model: ToyModel) -> None:
+    toy_model.info["target_language"] = "zh"
+    translator = Translator(toy_model)
+    for text in ("The cat", "The cat sat on the mat", "中国 The cat"):
+        result = translator.translate(text, constraints=["GDP"])
+        assert result.constraints[0].met
+        assert contains(result.text, "GDP")
+
+
 def test_a_word_the_vocabulary_can_not_write_is_met(translator: Translator) -> None:
     result = translator.translate(TEXT, ["Müslüm €", "日本酒", "¥5", "“gato”", "¥"], prefix="„A“")
     assert result.text.startswith("„A“")
