@@ -60,7 +60,7 @@ class EchoScorer:
     def __init__(self, vocabulary_size: int) -> None:
         self.vocabulary_size = vocabulary_size
         self.batches: list[int] = []
-        self.boundary = np.zeros(vocabulary_size, dtype=bool)
+        self.word_starts = np.zeros(vocabulary_size, dtype=bool)
 
     def start(self, sources: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> Any:  # noqa: ARG002
         self.batches.append(len(sources))
@@ -90,7 +90,7 @@ class EchoScorer:
         for row, banned in enumerate(ban.tolist()):
             log_probs[row, [EOS, *(token for token in banned if token != PAD)]] = -np.inf
         if hold is not None:
-            log_probs[hold[:, None] & self.boundary] = -np.inf
+            log_probs[hold[:, None] & self.word_starts] = -np.inf
         ids = np.argsort(-log_probs, axis=1, kind="stable")[:, :top]
         return Scores(
             np.take_along_axis(log_probs, ids, axis=1),
@@ -122,7 +122,7 @@ def byte_processor() -> sentencepiece.SentencePieceProcessor:
 @pytest.fixture
 def toy_model(processor: sentencepiece.SentencePieceProcessor) -> ToyModel:
     engine = EchoScorer(processor.get_piece_size())
-    engine.boundary, _ = TargetText(processor).masks(engine.vocabulary_size)
+    engine.word_starts, _ = TargetText(processor).masks(engine.vocabulary_size)
     return ToyModel(processor, processor, engine)
 
 
