@@ -1,7 +1,30 @@
 """Lexically constrained translation: name the words, beam search places them."""
 
-from lexbeam.errors import LexbeamError
+from lexbeam.errors import (
+    ConstraintError,
+    InputError,
+    LexbeamError,
+    MissingExtraError,
+    ModelError,
+    ScorerError,
+    SettingError,
+)
+from lexbeam.results import ConstraintReport, Translation
+from lexbeam.translator import Translator, load
 
-__all__ = ["LexbeamError", "__version__"]
+__all__ = [
+    "ConstraintError",
+    "ConstraintReport",
+    "InputError",
+    "LexbeamError",
+    "MissingExtraError",
+    "ModelError",
+    "ScorerError",
+    "SettingError",
+    "Translation",
+    "Translator",
+    "__version__",
+    "load",
+]
 
 __version__ = "0.1.0"
