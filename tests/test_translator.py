@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError, SettingError
+from lexbeam.model import Model
 from lexbeam.spans import contains
 from lexbeam.translator import Translator, load
-from toy_text import ToyModel
+from toy_text import EchoScorer
 
 TEXT = "The cat sat on the mat."
 
@@ -94,10 +96,10 @@ def test_lists_keep_their_order(translator: Translator) -> None:
 
 
 def test_sentences_of_like_length_are_searched_together(
-    translator: Translator, toy_model: ToyModel
+    translator: Translator, echo: EchoScorer
 ) -> None:
     translator.translate(["a b c", "a", "a b", "a b c d"] * 3, batch_size=5)
-    assert toy_model.engine.batches == [5, 5, 2]
+    assert echo.batches == [5, 5, 2]
 
 
 def test_nbest_are_different_and_falling(translator: Translator) -> None:
@@ -175,11 +177,11 @@ class TestLongTexts:
         assert result.text.replace(" gato", "").replace("gato ", "") == text
 
     def test_a_text_can_be_taken_as_one_sentence(
-        self, translator: Translator, toy_model: ToyModel
+        self, translator: Translator, echo: EchoScorer
     ) -> None:
         text = "The cat sat. The dog sat."
         assert translator.translate(text, split=False).text == text
-        assert toy_model.engine.batches == [1]
+        assert echo.batches == [1]
 
     def test_a_huge_text(self, translator: Translator) -> None:
         text = "a" * 3_000 + " " + "The cat sat. " * 30
@@ -187,9 +189,8 @@ class TestLongTexts:
         assert contains(result.text, "gato")
 
 
-def test_in_chinese_sentences_stand_without_spaces(toy_model: ToyModel) -> None:
-    toy_model.info["target_language"] = "zh"
-    translator = Translator(toy_model)
+def test_in_chinese_sentences_stand_without_spaces(toy_model: Model) -> None:
+    translator = Translator(replace(toy_model, info={"target_language": "zh"}))
     text = "我们在北京看到了猫。中国的经济增长很快。"
     assert translator.translate(text).text == text
     result = translator.translate(text, constraints=["日本", "GDP"])
@@ -198,9 +199,8 @@ def test_in_chinese_sentences_stand_without_spaces(toy_model: ToyModel) -> None:
         assert result.text[slice(*report.span)] == report.text
 
 
-def test_a_phrase_that_ran_into_the_word_before_gets_a_space(toy_model: ToyModel) -> None:
-    toy_model.info["target_language"] = "zh"
-    translator = Translator(toy_model)
+def test_a_phrase_that_ran_into_the_word_before_gets_a_space(toy_model: Model) -> None:
+    translator = Translator(replace(toy_model, info={"target_language": "zh"}))
     for text in ("The cat", "The cat sat on the mat", "中国 The cat"):
         result = translator.translate(text, constraints=["GDP"])
         assert result.constraints[0].met
@@ -273,9 +273,7 @@ def test_the_text_at_fault_is_named(
         translator.translate(texts, **asked)
 
 
-def test_what_the_search_refuses_is_said_in_words(
-    translator: Translator, toy_model: ToyModel
-) -> None:
+def test_what_the_search_refuses_is_said_in_words(translator: Translator, toy_model: Model) -> None:
     phrases = ["gato", "casa"]
     limit = max(len(toy_model.target.encode(phrase)) for phrase in phrases)
     with pytest.raises(ConstraintError, match=r'^phrases "gato", "casa" need'):

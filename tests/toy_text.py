@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 import sentencepiece
 
+from lexbeam.model import Model, word_starts
 from lexbeam.scorer import PAD, IntArray, Scores
-from lexbeam.text import BoolArray, TargetText
+from lexbeam.text import BoolArray
 from lexbeam.translator import Translator
 
 CORPUS = """
@@ -57,10 +57,10 @@ class EchoScorer:
     bos = -1
     eos = EOS
 
-    def __init__(self, vocabulary_size: int) -> None:
+    def __init__(self, vocabulary_size: int, word_starts: BoolArray) -> None:
         self.vocabulary_size = vocabulary_size
+        self.word_starts = word_starts
         self.batches: list[int] = []
-        self.word_starts = np.zeros(vocabulary_size, dtype=bool)
 
     def start(self, sources: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> Any:  # noqa: ARG002
         self.batches.append(len(sources))
@@ -100,15 +100,6 @@ class EchoScorer:
         )
 
 
-@dataclass
-class ToyModel:
-    source: sentencepiece.SentencePieceProcessor
-    target: sentencepiece.SentencePieceProcessor
-    engine: EchoScorer
-    info: dict[str, Any] = field(default_factory=lambda: {"name": "echo"})
-    max_source_length: int = 64
-
-
 @pytest.fixture(scope="session")
 def processor() -> sentencepiece.SentencePieceProcessor:
     return train()
@@ -120,12 +111,15 @@ def byte_processor() -> sentencepiece.SentencePieceProcessor:
 
 
 @pytest.fixture
-def toy_model(processor: sentencepiece.SentencePieceProcessor) -> ToyModel:
-    engine = EchoScorer(processor.get_piece_size())
-    engine.word_starts, _ = TargetText(processor).masks(engine.vocabulary_size)
-    return ToyModel(processor, processor, engine)
+def echo(processor: sentencepiece.SentencePieceProcessor) -> EchoScorer:
+    return EchoScorer(len(processor), word_starts(processor))
 
 
 @pytest.fixture
-def translator(toy_model: ToyModel) -> Translator:
+def toy_model(processor: sentencepiece.SentencePieceProcessor, echo: EchoScorer) -> Model:
+    return Model(echo, processor, processor, max_source_length=64, info={"name": "echo"})
+
+
+@pytest.fixture
+def translator(toy_model: Model) -> Translator:
     return Translator(toy_model)

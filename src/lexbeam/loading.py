@@ -1,48 +1,12 @@
-"""What a loaded model offers, and finding one: by folder, by file, or by language pair."""
+"""Find a model by its folder or its language pair, and load it with what can read it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
-
-import sentencepiece
 
 from lexbeam import registry
 from lexbeam.errors import ModelError
-from lexbeam.scorer import Scorer
-
-
-class Model(Protocol):
-    """A model ready to translate, wherever it came from.
-
-    ``info`` describes it for people; ``target_language`` is used where it is given.
-    """
-
-    @property
-    def engine(self) -> Scorer:
-        """What the search drives."""
-        ...
-
-    @property
-    def source(self) -> sentencepiece.SentencePieceProcessor:
-        """The vocabulary of the source side."""
-        ...
-
-    @property
-    def target(self) -> sentencepiece.SentencePieceProcessor:
-        """The vocabulary of the target side."""
-        ...
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """Facts about the model by name."""
-        ...
-
-    @property
-    def max_source_length(self) -> int:
-        """How many source tokens the model can read at once, the end of sentence included."""
-        ...
+from lexbeam.model import Model
 
 
 def find_model(name: str | Path | None) -> Path:

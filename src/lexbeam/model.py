@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sentencepiece as spm
-from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
 from lexbeam.scorer import Scorer
-
-_WORD_START = "▁"
+from lexbeam.text import BoolArray, TargetText
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProc
     return processor
 
 
-def word_starts(processor: spm.SentencePieceProcessor) -> NDArray[np.bool_]:
-    """Mark the pieces that begin a word."""
-    pieces = (processor.id_to_piece(i) for i in range(len(processor)))
-    return np.fromiter((piece.startswith(_WORD_START) for piece in pieces), bool, len(processor))
+def word_starts(processor: spm.SentencePieceProcessor) -> BoolArray:
+    """Mark the pieces that can't go on with a word: they start one, or are punctuation."""
+    begins_apart, _ = TargetText(processor).masks(len(processor))
+    return begins_apart

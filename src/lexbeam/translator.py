@@ -17,7 +17,8 @@ from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettin
 from lexbeam.constraints import Constraints, quoted, unusable
 from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
-from lexbeam.loading import Model, load_model
+from lexbeam.loading import load_model
+from lexbeam.model import Model
 from lexbeam.results import Translation
 from lexbeam.text import SourceText, TargetText
 
