@@ -22,7 +22,10 @@ from lexbeam.spans import contains, locate, occurrences
 from lexbeam.text import SourceText, Spelling, TargetText
 
 ROUNDS = 3
-"""How often a translation that does not keep to its constraints is tried again."""
+"""How often phrases that are missing from a text of several sentences are placed."""
+
+REPAIRS = 8
+"""How often a sentence is searched again because its text breaks what its tokens keep to."""
 
 
 class Document:
@@ -151,7 +154,7 @@ class Document:
 
     def _repair(self) -> Conversation[None]:
         """Search again where the text, once put together, breaks what the tokens promised."""
-        for _ in range(ROUNDS):
+        for _ in range(REPAIRS):
             parts = range(len(self._parts))
             broken = [part for part in parts if self._forbid(part) | self._respell(part)]
             if not broken:

@@ -101,8 +101,8 @@ class TargetText:
     ) -> tuple[int, ...]:
         """Return the tokens that write a stretch of the decoded text.
 
-        Where the first of them does not start a word, the one before it comes along: what it
-        writes is only a word because of that neighbour.
+        Where the first of them begins with the stretch, the one before it comes along: it takes
+        that neighbour to see that a word starts here.
         """
         pieces = self._pieces(ids, spellings)
         written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
@@ -110,7 +110,7 @@ class TargetText:
         start, end = span[0] + offset, span[1] + offset
         first = sum(len(text) <= start for text in written)
         last = sum(len(text) < end for text in written)
-        if first > 0 and not pieces[first].startswith(SPACE):
+        if first > 0 and len(written[first - 1]) == start:
             first -= 1
         return tuple(int(i) for i in ids[first : last + 1])
 
