@@ -230,6 +230,7 @@ def test_help_teaches_by_example(command: list[str]) -> None:
     result = run(*command, "--help")
     assert result.exit_code == 0
     assert f"  lexbeam {' '.join(command)}".rstrip() in result.stdout
+    assert "\\b" not in result.output
 
 
 def test_info_shows_what_a_model_is() -> None:

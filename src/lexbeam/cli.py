@@ -165,7 +165,7 @@ def translate(
 @click.argument("model", required=False, metavar="[DIR|PAIR]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(model: str | None, as_json: bool) -> None:
-    r"""Show what a model is.
+    """Show what a model is.
 
     \b
     Examples:
@@ -193,7 +193,7 @@ def info(model: str | None, as_json: bool) -> None:
 @click.option("--architecture", help="tiny, base, base-memory, …; the released one unless given.")
 @click.option("--force", is_flag=True, help="Fetch the pair even if it is there already.")
 def pull(pair: str, url: str, architecture: str | None, force: bool) -> None:
-    r"""Fetch the model of a language pair.
+    """Fetch the model of a language pair.
 
     It goes to your data folder, where translate finds it by the name of the pair. A download
     that was cut goes on where it stopped.
@@ -218,7 +218,7 @@ def pull(pair: str, url: str, architecture: str | None, force: bool) -> None:
     help="Address of a registry; Mozilla's unless given.",
 )
 def models(available: bool, url: str) -> None:
-    r"""List the language pairs that were pulled, or that can be.
+    """List the language pairs that were pulled, or that can be.
 
     \b
     Examples:
