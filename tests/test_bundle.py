@@ -12,6 +12,7 @@ from lexbeam import bundle
 from lexbeam.errors import ModelError
 from lexbeam.search import decode
 from networks import (
+    CORPUS,
     TINY,
     VOCABULARY,
     Reference,
@@ -77,7 +78,7 @@ def test_two_vocabularies_and_a_shortlist(tmp_path: Path, spm: Path) -> None:
         tmp_path / "bundle",
         target_spm=spm,
         shortlist_file=tmp_path / "lex.bin",
-        activations={"encoder_l1_ffn_W1": 24.0},
+        calibration_text=CORPUS,
     )
     model = bundle.load(tmp_path / "bundle")
     assert (len(model.source), len(model.target)) == (36, VOCABULARY)

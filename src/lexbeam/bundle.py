@@ -18,7 +18,7 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam import shortlist
+from lexbeam import calibration, shortlist
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import ModelError
 from lexbeam.graphs import Graphs, rnn, transformer
 from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
-from lexbeam.graphs.weights import Float32, Int8Matrix, Weights, quantise
+from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
 from lexbeam.model import Model, load_vocabulary, word_starts
 
 FORMAT = 1
@@ -61,7 +61,7 @@ def write(
     source_language: str | None = None,
     target_language: str | None = None,
     max_source_length: int = 256,
-    activations: Mapping[str, float] | None = None,
+    calibration_text: Sequence[str] = (),
 ) -> None:
     """Write a trained network as a bundle.
 
@@ -75,18 +75,20 @@ def write(
         source_language: its code, for people to read.
         target_language: its code; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
-        activations: multipliers of the activations that meet a matrix, by the matrix's name;
-            where none is given, ranges are found anew in each product.
+        calibration_text: some dozens of source sentences, on which the ranges of activations are
+            measured once and for all. Without them a range is found anew in each product,
+            which is slower and lets the sentences of a batch change each other's last digits.
     """
     _build(config, weights, shortlist=False)  # whatever is missing is named now
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
-    np.savez(folder / _WEIGHTS, allow_pickle=False, **_to_arrays(_in_int8(weights, activations)))
     given = {_SOURCE: source_spm, _TARGET: target_spm, _SHORTLIST: shortlist_file}
     for name, path in given.items():
         if path is not None:
             shutil.copyfile(path, folder / name)
+    activations = _calibrate(config, weights, folder / _SOURCE, calibration_text)
+    np.savez(folder / _WEIGHTS, allow_pickle=False, **_to_arrays(_in_int8(weights, activations)))
     names = [_WEIGHTS, *(name for name, path in given.items() if path is not None)]
     manifest = {
         "format": FORMAT,
@@ -183,9 +185,22 @@ def _read_file(path: Path, digest: str) -> bytes:
     return data
 
 
-def _in_int8(weights: Mapping[str, Float32], activations: Mapping[str, float] | None) -> Weights:
+def _calibrate(
+    config: TransformerConfig | RnnConfig,
+    weights: Mapping[str, Float32],
+    spm: Path,
+    sentences: Sequence[str],
+) -> Mapping[str, float]:
+    if not sentences:
+        return {}
+    vocabulary = load_vocabulary(spm.read_bytes(), spm, config.source_vocabulary)
+    sources = [[*vocabulary.encode(text), vocabulary.eos_id()] for text in sentences]
+    graphs = _build(config, Observed(weights), shortlist=False)
+    return calibration.measure(graphs, sources, config.target_vocabulary, vocabulary.eos_id())
+
+
+def _in_int8(weights: Mapping[str, Float32], known: Mapping[str, float]) -> Weights:
     """Round matrices to eight bits; vectors stay as they are."""
-    known = activations or {}
     rounded: dict[str, Float32 | Int8Matrix] = {}
     for name, weight in weights.items():
         value = np.asarray(weight, np.float32)

@@ -113,7 +113,7 @@ class OnnxEngine:
             candidates, position = _tabulate(lists, self._vocabulary_size, self._eos)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
-        found = dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
+        found = self._encode(feed)
         decoder = {
             name: found.pop(name) if name in found else _nothing_yet(shape, count)
             for name, shape in self._state_shapes.items()
@@ -162,6 +162,9 @@ class OnnxEngine:
             batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
         )
         return Scores(top_scores, top_ids, ask_scores, following)
+
+    def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
 
     def _run(self, feed: dict[str, Any]) -> list[Any]:
         if not self._grows:

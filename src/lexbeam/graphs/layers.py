@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
-from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
+from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights
 from lexbeam.graphs.writer import GraphWriter
 
 _MIDDLE = 128  # what zero is in unsigned eight bits
@@ -61,7 +61,8 @@ class Layers:
         if after == "relu" and isinstance(weight, Int8Matrix) and weight.activation is not None:
             # Rounding to unsigned integers cuts the negative half off by itself.
             return self._int8(self.quantise(x, weight.activation, zero=0), weight, offset, name)
-        return self.project(self._activate(x, after), weight, offset, name)
+        y = self._activate(x, after)
+        return self.project(y, weight, offset, name, "rectified" if after == "relu" else "peak")
 
     def _activate(self, x: str, activation: str) -> str:
         if not activation:
@@ -73,11 +74,19 @@ class Layers:
         raise ModelError(f'activation "{activation}" is not supported')
 
     def project(
-        self, x: str, weight: Float32 | Int8Matrix, bias: Float32 | None, name: str = "output"
+        self,
+        x: str,
+        weight: Float32 | Int8Matrix,
+        bias: Float32 | None,
+        name: str = "output",
+        observe_as: str = "peak",
     ) -> str:
         """Multiply by a matrix, in the precision it comes in, and add a bias."""
         if isinstance(weight, Int8Matrix):
             return self._int8(self.quantise(x, weight.activation), weight, bias, name)
+        if isinstance(self._weights, Observed):
+            peak = self._graph.node("ReduceMax", self._graph.node("Abs", x), keepdims=0)
+            self._graph.output(f"{observe_as}.{name}", peak, "float32", [])
         y = self._graph.node("MatMul", x, self._graph.constant(weight, name))
         return y if bias is None else self._graph.node("Add", y, self._graph.constant(bias))
 
@@ -109,13 +118,14 @@ class Layers:
             inputs += ["", graph.constant(bias)]
         return graph.node("MatMulIntegerToFloat", *inputs)
 
-    def project_all(self, x: str, table: Float32 | Int8Matrix) -> str:
+    def project_all(self, x: str, table: Float32 | Int8Matrix, name: str = "output") -> str:
         """Price the whole vocabulary, and one position more that is always impossible."""
         bias = self.output_bias(table.shape[0])
         if not isinstance(table, Int8Matrix):
-            return self.project(x, _padded(table).T, bias)
+            return self.project(x, _padded(table).T, bias, name)
         scale = np.append(table.scale, np.ones((1, 1), np.float32), axis=0)
-        return self.project(x, Int8Matrix(_padded(table.values), scale, table.activation).T, bias)
+        padded = Int8Matrix(_padded(table.values), scale, table.activation)
+        return self.project(x, padded.T, bias, name)
 
     def project_listed(
         self, x: str, slots: str, columns: str, scale: str, multiplier: float | None

@@ -324,7 +324,7 @@ class _Decoder(_Transformer):
 
     def all_logits(self, x: str) -> str:
         table = output_table(self.config, self.weights)
-        return self.layers.project_all(x, table)
+        return self.layers.project_all(x, table, self.config.output)
 
     def listed_logits(self, x: str) -> str:
         """Each sentence's rows against the output columns of its own shortlist."""

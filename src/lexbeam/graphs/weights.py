@@ -54,6 +54,14 @@ Weight = Float32 | Int8Matrix
 Weights = Mapping[str, Weight]
 
 
+class Observed(dict[str, Float32]):
+    """Float weights of a network whose activations are to be measured.
+
+    Its graphs give out, for each matrix, the largest magnitude that it was multiplied with: as
+    ``peak.NAME``, or as ``rectified.NAME`` where a rectifier left no negative ones.
+    """
+
+
 def _heaviest_pairs(values: NDArray[Any]) -> NDArray[Any]:
     """Return for each column the largest sum of two neighbours of one sign, as a magnitude."""
     rows = values.shape[0] // 2 * 2
