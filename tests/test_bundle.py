@@ -94,6 +94,13 @@ def test_a_network_that_lacks_a_weight_is_not_written(tmp_path: Path, spm: Path)
     assert not bundle.is_bundle(tmp_path / "bundle")
 
 
+def test_weights_that_are_not_numbers_are_named(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    weights["decoder_l2_rnn_bf"][0, 3] = np.nan
+    with pytest.raises(ModelError, match="decoder_l2_rnn_bf"):
+        bundle.write(TINY, weights, spm, tmp_path / "bundle")
+
+
 @pytest.mark.parametrize("name", ["weights.npz", "source.spm"])
 def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()

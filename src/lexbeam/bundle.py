@@ -119,6 +119,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         _build(config, _read_weights(folder), shortlist=lexicon is not None),
         vocabulary_size=config.target_vocabulary,
         eos=target.eos_id(),
+        source_vocabulary_size=config.source_vocabulary,
         shortlist=lexicon,
         word_starts=word_starts(target),
         threads=threads,
@@ -204,6 +205,8 @@ def _in_int8(weights: Mapping[str, Float32], known: Mapping[str, float]) -> Weig
     rounded: dict[str, Float32 | Int8Matrix] = {}
     for name, weight in weights.items():
         value = np.asarray(weight, np.float32)
+        if not np.isfinite(value).all():
+            raise ModelError(f"the weight {name} has values that are not numbers")
         if value.ndim != 2 or 1 in value.shape:
             rounded[name] = value
         elif name.endswith("Wemb"):

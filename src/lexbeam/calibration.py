@@ -24,11 +24,12 @@ class _Observer(OnnxEngine):
     """An engine that takes down the peaks its graphs give out."""
 
     def __init__(self, graphs: Graphs, vocabulary_size: int, eos: int) -> None:
-        super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos)
         self.peaks: dict[str, list[float]] = defaultdict(list)
+        self._observed: list[str] = []
+        super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos)
+        self.peaks.clear()  # of the engine's own first try
         names = [output.name for output in self._decoder.get_outputs()]
-        self._plain = len(self._outputs)
-        self._outputs += [name for name in names if name.split(".")[0] in _LARGEST]
+        self._observed = [name for name in names if name.split(".")[0] in _LARGEST]
 
     def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
         found = super()._encode(feed)
@@ -37,10 +38,11 @@ class _Observer(OnnxEngine):
         return found
 
     def _run(self, feed: dict[str, Any]) -> list[Any]:
-        results = self._decoder.run(self._outputs, feed)
-        for name, peak in zip(self._outputs[self._plain :], results[self._plain :], strict=True):
+        results = self._decoder.run(self._outputs + self._observed, feed)
+        plain = len(self._outputs)
+        for name, peak in zip(self._observed, results[plain:], strict=True):
             self.peaks[name].append(float(peak))
-        return list(results[: self._plain])
+        return list(results[:plain])
 
 
 def measure(

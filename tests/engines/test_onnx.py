@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lexbeam.engines.onnx import OnnxEngine
-from lexbeam.errors import ModelError
+from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs, transformer
 from lexbeam.scorer import PAD, Scores
 from lexbeam.search import decode
@@ -223,6 +223,22 @@ def test_two_threads_give_the_same() -> None:
     engine = OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS, threads=2)
     found = begin(engine, SOURCES)
     np.testing.assert_allclose(found.top_scores, begin(make(), SOURCES).top_scores, atol=1e-5)
+
+
+def test_source_tokens_from_elsewhere_are_named(engine: OnnxEngine) -> None:
+    with pytest.raises(InputError, match="sentence 1: token 40"):
+        engine.start([[5, EOS], [3, VOCABULARY, EOS]], [[], []])
+    with pytest.raises(InputError, match="sentence 0: token -1"):
+        engine.start([[-1]], [[]])
+
+
+@pytest.mark.parametrize("name", ["Wemb", "encoder_l1_ffn_W2", "decoder_l2_ffn_b1"])
+def test_weights_that_do_not_fit_together_are_refused(name: str) -> None:
+    weights = random_weights(TINY)
+    weights[name] = weights[name][:, :-1]
+    graphs = transformer.build(TINY, weights, shortlist=False)
+    with pytest.raises(ModelError, match=r"ONNX Runtime refuses|does not run"):
+        OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS)
 
 
 def test_a_model_that_the_runtime_refuses() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from lexbeam.errors import ModelError
+from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.shortlist import Shortlist
@@ -63,6 +63,7 @@ class OnnxEngine:
         *,
         vocabulary_size: int,
         eos: int,
+        source_vocabulary_size: int | None = None,
         shortlist: Shortlist | None = None,
         word_starts: NDArray[np.bool_] | None = None,
         threads: int = 1,
@@ -70,6 +71,7 @@ class OnnxEngine:
         self._encoder = _session(graphs.encoder, threads)
         self._decoder = _session(graphs.decoder, threads)
         self._vocabulary_size = vocabulary_size
+        self._source_size = source_vocabulary_size or vocabulary_size
         self._eos = eos
         self._shortlist = shortlist
         self.word_starts = word_starts
@@ -79,6 +81,16 @@ class OnnxEngine:
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         self._next = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Take one step, so that weights which don't fit together are found out now."""
+        none = np.zeros((1, 0), np.int64)
+        try:
+            state = self.start([[0]], [[]])
+            self.step(state, np.array([self.bos]), np.zeros(1, np.int64), none, none, 1)
+        except Exception as error:  # see _session
+            raise ModelError(f"the network does not run: {error}") from None
 
     @property
     def vocabulary_size(self) -> int:
@@ -102,6 +114,7 @@ class OnnxEngine:
         tokens = np.full((count, lengths.max()), self._eos, np.int64)
         for row, source in zip(tokens, sources, strict=True):
             row[: len(source)] = source
+        self._refuse_strangers(tokens)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
         ids = position = None
@@ -119,6 +132,15 @@ class OnnxEngine:
             for name, shape in self._state_shapes.items()
         }
         return OnnxState(_Batch(count, found, ids, position), 0, np.arange(count), decoder)
+
+    def _refuse_strangers(self, tokens: IntArray) -> None:
+        strange = (tokens < 0) | (tokens >= self._source_size)
+        if strange.any():
+            sentence, place = np.argwhere(strange)[0]
+            raise InputError(
+                f"sentence {sentence}: token {tokens[sentence, place]} is outside the source "
+                f"vocabulary of {self._source_size}"
+            )
 
     def step(
         self,

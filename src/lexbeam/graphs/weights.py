@@ -89,5 +89,6 @@ def without_overflow(matrix: Int8Matrix) -> Int8Matrix:
 def quantise(matrix: Float32, activation: float | None = None) -> Int8Matrix:
     """Round a float matrix to eight bits, each column to the finest scale that is safe."""
     peak = np.maximum(np.abs(matrix).max(axis=0, initial=0), _heaviest_pairs(matrix))
-    scale = np.where(peak > 0, peak / _PAIR_TARGET, 1).astype(np.float32)[None]
+    scale = (peak / _PAIR_TARGET).astype(np.float32)[None]
+    scale = np.where(scale > np.finfo(np.float32).tiny, scale, np.float32(1))
     return Int8Matrix(np.rint(matrix / scale).astype(np.int8), scale, activation)

@@ -59,6 +59,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         Graphs(*graphs),
         vocabulary_size=config.target_vocabulary,
         eos=target.eos_id(),
+        source_vocabulary_size=config.source_vocabulary,
         shortlist=shortlist.read(files.shortlist, *sizes) if files.shortlist else None,
         word_starts=word_starts(target),
         threads=threads,
