@@ -33,7 +33,7 @@ from lexbeam.graphs import Graphs, rnn, transformer
 from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
-from lexbeam.model import Model, load_vocabulary, word_starts
+from lexbeam.model import Model, load_vocabulary, naming, word_starts
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -106,24 +106,23 @@ def load(path: str | Path, threads: int = 1) -> Model:
     folder = Path(path)
     manifest = _read_manifest(folder / MANIFEST)
     files = {name: _read_file(folder / name, digest) for name, digest in manifest["files"].items()}
-    network = dict(manifest["network"])
-    if (kind := network.pop("type", None)) not in _NETWORKS:
-        raise ModelError(f"{folder / MANIFEST}: networks of type {kind} are not supported")
-    config = _NETWORKS[kind].from_dict(network)
+    with naming(folder / MANIFEST):
+        config = _read_config(dict(manifest["network"]))
     sizes = config.source_vocabulary, config.target_vocabulary
     target_name = _TARGET if _TARGET in files else _SOURCE
     target = load_vocabulary(files[target_name], folder / target_name, sizes[1])
     source = load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0])
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
-    engine = OnnxEngine(
-        _build(config, _read_weights(folder), shortlist=lexicon is not None),
-        vocabulary_size=config.target_vocabulary,
-        eos=target.eos_id(),
-        source_vocabulary_size=config.source_vocabulary,
-        shortlist=lexicon,
-        word_starts=word_starts(target),
-        threads=threads,
-    )
+    with naming(folder / _WEIGHTS):
+        engine = OnnxEngine(
+            _build(config, _read_weights(folder), shortlist=lexicon is not None),
+            vocabulary_size=config.target_vocabulary,
+            eos=target.eos_id(),
+            source_vocabulary_size=config.source_vocabulary,
+            shortlist=lexicon,
+            word_starts=word_starts(target),
+            threads=threads,
+        )
     info = {
         "type": "bundle",
         "source_language": manifest["source_language"],
@@ -134,6 +133,13 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info)
+
+
+def _read_config(network: dict[str, Any]) -> TransformerConfig | RnnConfig:
+    kind = network.pop("type", None)
+    if kind not in _NETWORKS:
+        raise ModelError(f"networks of type {kind} are not supported")
+    return _NETWORKS[kind].from_dict(network)
 
 
 def _kind(config: TransformerConfig | RnnConfig) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,16 @@ class Model:
     def decode(self, ids: list[int]) -> str:
         """Return the text of output ids."""
         return str(self.target.decode(ids))
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of a file before what is said to be wrong with a model, if it lacks one."""
+    try:
+        yield
+    except ModelError as error:
+        message = str(error)
+        raise ModelError(message if str(path) in message else f"{path}: {message}") from None
 
 
 def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProcessor:

@@ -21,7 +21,7 @@ from lexbeam.graphs import Graphs, transformer
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Int8Matrix, Weights
 from lexbeam.importers import marian_binary, marian_config
-from lexbeam.model import Model, load_vocabulary, word_starts
+from lexbeam.model import Model, load_vocabulary, naming, word_starts
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
 _MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
@@ -45,25 +45,24 @@ def load(path: str | Path, threads: int = 1) -> Model:
     """Load a model from its folder; whatever is wrong with it is a ModelError."""
     files = _find(Path(path))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
-    try:
+    with naming(files.model):
         settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files))
-    except ModelError as error:
-        named = str(files.model) in str(error)
-        raise error if named else ModelError(f"{files.model}: {error}") from None
-    config = TransformerConfig.from_dict(json.loads(settings))
+        config = TransformerConfig.from_dict(json.loads(settings))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
     same = files.source == files.target
     source = target if same else _vocabulary(files.source, config.source_vocabulary)
-    engine = OnnxEngine(
-        Graphs(*graphs),
-        vocabulary_size=config.target_vocabulary,
-        eos=target.eos_id(),
-        source_vocabulary_size=config.source_vocabulary,
-        shortlist=shortlist.read(files.shortlist, *sizes) if files.shortlist else None,
-        word_starts=word_starts(target),
-        threads=threads,
-    )
+    lexicon = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
+    with naming(files.model):
+        engine = OnnxEngine(
+            Graphs(*graphs),
+            vocabulary_size=config.target_vocabulary,
+            eos=target.eos_id(),
+            source_vocabulary_size=config.source_vocabulary,
+            shortlist=lexicon,
+            word_starts=word_starts(target),
+            threads=threads,
+        )
     return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
 
 
