@@ -127,7 +127,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "type": "bundle",
         "source_language": manifest["source_language"],
         "target_language": manifest["target_language"],
-        "network": asdict(config),
+        "network": config.describe(),
         "vocabulary_size": config.target_vocabulary,
         "shortlist": lexicon is not None,
         "files": [str(folder / name) for name in files],

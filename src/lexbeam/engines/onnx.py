@@ -13,9 +13,8 @@ is cheaper than binding them. A state that grows with the output stays in the ru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
@@ -30,8 +29,7 @@ _COMPACT_AT = 4  # drop the memory of sentences that are gone: one for this many
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
 
 
-@dataclass(frozen=True)
-class _Batch:
+class _Batch(NamedTuple):
     """What stays the same while the rows of a batch go on."""
 
     size: int
@@ -40,8 +38,7 @@ class _Batch:
     position: IntArray | None  # shape: (sentences, vocabulary + 1), the position of each id
 
 
-@dataclass(frozen=True)
-class OnnxState:
+class OnnxState(NamedTuple):
     """The search between two steps."""
 
     batch: _Batch
@@ -162,13 +159,13 @@ class OnnxEngine:
             **state.decoder,
             "tokens": tokens,
             "parents": parents,
-            "step": np.array([state.step], np.float32),
+            "step": _step(state.step),
             "slots": slots,
             "places": places,
             "ask": _positions(batch, sentences, ask),
             "hidden": hidden,
             "nothing": nothing,
-            "top": _numbers(min(top, width)),
+            "top": _top(min(top, width)),
         }
         top_scores, top_ids, ask_scores, *decoder = self._run(feed)
         if batch.ids is None:
@@ -333,6 +330,11 @@ def _end_hidden(rows: int, eos: int) -> tuple[IntArray, NDArray[np.float32]]:
     return hidden, np.full(rows, -np.inf, np.float32)
 
 
+@lru_cache(maxsize=1024)
+def _step(number: int) -> NDArray[np.float32]:
+    return np.array([number], np.float32)
+
+
 @lru_cache(maxsize=256)
-def _numbers(*values: int) -> IntArray:
-    return np.array(values)
+def _top(number: int) -> IntArray:
+    return np.array([number])

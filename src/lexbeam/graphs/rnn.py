@@ -44,6 +44,11 @@ class RnnConfig:
         except TypeError as error:
             raise ModelError(f"configuration of the network: {error}") from None
 
+    def describe(self) -> str:
+        """Say in a few words what kind of network this is."""
+        layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
+        return f"recurrent network with attention, {layers}, dimension {self.dim}"
+
 
 def build(config: RnnConfig, weights: Weights, *, shortlist: bool = False) -> Graphs:
     """Write the graphs of a network."""

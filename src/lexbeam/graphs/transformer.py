@@ -60,6 +60,13 @@ class TransformerConfig:
         config.check()
         return config
 
+    def describe(self) -> str:
+        """Say in a few words what kind of network this is."""
+        return (
+            f"Transformer, {self.encoder_layers} + {self.decoder_layers} layers, dimension "
+            f"{self.dim}, {self.heads} heads, {self.decoder} decoder"
+        )
+
     def check(self) -> None:
         """Refuse numbers and names that no graph can be built from."""
         sizes = {

@@ -134,7 +134,7 @@ def _info(files: _Files, config: TransformerConfig) -> Mapping[str, Any]:
         "type": "bergamot",
         "source_language": languages[0],
         "target_language": languages[1],
-        "network": asdict(config),
+        "network": config.describe(),
         "vocabulary_size": config.target_vocabulary,
         "shortlist": files.shortlist is not None,
         "files": [str(path) for path in dict.fromkeys(vars(files).values()) if path],
