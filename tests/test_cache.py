@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -49,6 +50,16 @@ def test_built_anew_when_the_source_changes(source: Path) -> None:
     cache.remember([source], "test", build)
     assert len(calls) == 3
     assert len(list(cache.folder().iterdir())) == 1
+
+
+def test_built_anew_when_the_code_changes(source: Path, tmp_path: Path) -> None:
+    calls, build = counter()
+    module = ModuleType("builder")
+    module.__file__ = str(tmp_path / "builder.py")
+    for text in ("one", "one", "two"):
+        Path(module.__file__).write_text(text)
+        cache.remember([source], "test", build, [module])
+    assert len(calls) == 2
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

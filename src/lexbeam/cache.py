@@ -16,6 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import lexbeam
 
@@ -36,11 +37,18 @@ def folder() -> Path:
 
 
 def remember(
-    sources: Sequence[Path], purpose: str, build: Callable[[], Sequence[bytes]]
+    sources: Sequence[Path],
+    purpose: str,
+    build: Callable[[], Sequence[bytes]],
+    code: Sequence[ModuleType] = (),
 ) -> Sequence[bytes]:
-    """Return what ``build`` makes of some files, from the cache if they have not changed."""
+    """Return what ``build`` makes of some files, from the cache if they have not changed.
+
+    ``code`` are the modules that the result depends on: it is made anew when they change, too.
+    """
     try:
-        stamp = _stamp(sources, purpose)
+        sources = [path.resolve(strict=True) for path in sources]
+        stamp = _stamp(sources, purpose, code)
         name = hashlib.sha256(json.dumps([purpose, *map(str, sources)]).encode()).hexdigest()
         file = folder() / f"{name[:32]}.bin"
     except (OSError, RuntimeError):  # no home, or a source that is about to fail by itself
@@ -53,9 +61,11 @@ def remember(
     return parts
 
 
-def _stamp(sources: Sequence[Path], purpose: str) -> str:
-    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sources]
-    return json.dumps([lexbeam.__version__, purpose, states])
+def _stamp(sources: Sequence[Path], purpose: str, code: Sequence[ModuleType]) -> str:
+    files = [(path, path.stat()) for path in sources]
+    states = [(str(path), state.st_size, state.st_mtime_ns) for path, state in files]
+    checks = [zlib.crc32(Path(module.__file__ or "").read_bytes()) for module in code]
+    return json.dumps([lexbeam.__version__, purpose, states, checks])
 
 
 def _read(file: Path, stamp: str) -> list[bytes] | None:

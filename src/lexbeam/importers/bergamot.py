@@ -17,7 +17,7 @@ from typing import Any
 from lexbeam import cache, shortlist
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import ModelError
-from lexbeam.graphs import Graphs, transformer
+from lexbeam.graphs import Graphs, answer, layers, transformer, weights, writer
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Int8Matrix, Weights
 from lexbeam.importers import marian_binary, marian_config
@@ -25,6 +25,7 @@ from lexbeam.model import Model, load_vocabulary, naming, word_starts
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
 _MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
+_CODE = (transformer, layers, answer, weights, writer, marian_binary, marian_config)
 _LANGUAGES = re.compile(r"\.(?:([a-z]{2})([a-z]{2})|([a-z]{3})([a-z]{3}))\.")
 
 
@@ -46,7 +47,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     files = _find(Path(path))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
     with naming(files.model):
-        settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files))
+        settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files), _CODE)
         config = TransformerConfig.from_dict(json.loads(settings))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
@@ -73,19 +74,19 @@ def _vocabulary(path: Path, size: int) -> Any:
 def _build(files: _Files) -> list[bytes]:
     model = marian_binary.read(files.model)
     config = marian_config.interpret(model.config)
-    weights = _with_output_multiplier(config, model)
-    graphs = transformer.build(config, weights, shortlist=files.shortlist is not None)
+    known = _with_output_multiplier(config, model)
+    graphs = transformer.build(config, known, shortlist=files.shortlist is not None)
     return [json.dumps(asdict(config)).encode(), *graphs]
 
 
 def _with_output_multiplier(config: TransformerConfig, model: marian_binary.MarianModel) -> Weights:
     """Give the output layer the multiplier of its activations, which goes by another name."""
-    weights = dict(model.weights)
-    output = weights.get(config.output)
+    known = dict(model.weights)
+    output = known.get(config.output)
     if isinstance(output, Int8Matrix):
         multiplier = model.activations.get(config.output, model.activations.get(_OUTPUT))
-        weights[config.output] = replace(output, activation=multiplier)
-    return weights
+        known[config.output] = replace(output, activation=multiplier)
+    return known
 
 
 def _find(path: Path) -> _Files:
