@@ -11,6 +11,7 @@ from lexbeam.errors import ModelError
 from lexbeam.graphs import transformer
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import quantise
+from lexbeam.shortlist import Shortlist
 from networks import TINY, Reference, random_weights
 
 SOURCE = [5, 9, 3, 17, 0]
@@ -32,6 +33,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "separate output": {"output": "decoder_ff_logit_out_W"},
 }
+
+
+def in_int8(weights: dict[str, Any], activation: float | None) -> dict[str, Any]:
+    return {
+        name: weight
+        if 1 in weight.shape
+        else (
+            quantise(weight.T, activation).T
+            if name.endswith("Wemb")
+            else quantise(weight, activation)
+        )
+        for name, weight in weights.items()
+    }
 
 
 def price(engine: OnnxEngine, source: list[int], output: list[int]) -> np.ndarray[Any, Any]:
@@ -64,16 +78,31 @@ def test_float_graph_is_the_network(variant: str) -> None:
 def test_int8_graph_is_close_to_the_network(variant: str, activation: float | None) -> None:
     config = replace(TINY, **VARIANTS[variant])
     weights = random_weights(config)
-    rounded = {
-        name: weight
-        if 1 in weight.shape
-        else (quantise(weight.T, activation).T if name == "Wemb" else quantise(weight, activation))
-        for name, weight in weights.items()
-    }
+    rounded = in_int8(weights, activation)
     expected = Reference(config, weights).log_probs(SOURCE, OUTPUT)
     found = price(engine_of(config, rounded), SOURCE, OUTPUT)
     assert np.abs(found - expected).mean() < 0.1
     assert np.argmax(found) == np.argmax(expected)
+
+
+@pytest.mark.parametrize("activation", [None, 24.0])
+@pytest.mark.parametrize("variant", ["separate vocabularies", "separate output"])
+def test_candidates_are_priced_as_in_the_whole_vocabulary(
+    variant: str, activation: float | None
+) -> None:
+    config = replace(TINY, **VARIANTS[variant])
+    rounded = in_int8(random_weights(config), activation)
+    lists = Shortlist(
+        np.zeros(config.source_vocabulary + 1, np.int64), np.zeros(0, np.int64), 0, 40
+    )
+    listed = OnnxEngine(
+        transformer.build(config, rounded, shortlist=True),
+        vocabulary_size=config.target_vocabulary,
+        eos=0,
+        shortlist=lists,
+    )
+    expected = price(engine_of(config, rounded), SOURCE, OUTPUT)
+    np.testing.assert_allclose(price(listed, SOURCE, OUTPUT), expected, atol=1e-4)
 
 
 def test_a_missing_weight_is_named() -> None:

@@ -6,7 +6,7 @@ precision is decided by the weights, not here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from lexbeam.graphs.writer import GraphWriter
 _MIDDLE = 128  # what zero is in unsigned eight bits
 
 
-class Quantised(tuple[str, str, str]):
-    """Names of an activation in eight bits, its scale and its zero point."""
+class Quantised(NamedTuple):
+    """An activation in eight bits; the names of what makes it up."""
 
-    __slots__ = ()
+    values: str
+    scale: str
+    zero: str
 
 
 class Layers:
@@ -31,7 +33,8 @@ class Layers:
         self._graph = graph
         self._weights = weights
         self._epsilon = epsilon
-        self._quantised: dict[tuple[str, float | None, str], Quantised] = {}
+        self._quantised: dict[tuple[str, float | None, int], Quantised] = {}
+        self._tables: dict[str, str] = {}
 
     def vector(self, name: str) -> Float32:
         """Return a weight that is a vector, whatever its shape in the file."""
@@ -92,7 +95,7 @@ class Layers:
 
     def quantise(self, x: str, multiplier: float | None, zero: int = _MIDDLE) -> Quantised:
         """Round an activation to eight bits; layers with the same input share the result."""
-        key = (x, multiplier, str(zero))
+        key = (x, multiplier, zero)
         if key not in self._quantised:
             graph = self._graph
             if multiplier is None:
@@ -101,18 +104,17 @@ class Layers:
                 scale = graph.constant(np.array(1 / multiplier, np.float32))
                 offset = graph.constant(np.array(zero, np.uint8))
                 names = [graph.node("QuantizeLinear", x, scale, offset), scale, offset]
-            self._quantised[key] = Quantised(names)
+            self._quantised[key] = Quantised(*names)
         return self._quantised[key]
 
     def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
         graph = self._graph
-        values, scale, zero = x
         inputs = [
-            values,
+            x.values,
             graph.constant(weight.values, name),
-            scale,
+            x.scale,
             graph.constant(weight.scale.reshape(-1)),
-            zero,
+            x.zero,
         ]
         if bias is not None:
             inputs += ["", graph.constant(bias)]
@@ -147,11 +149,9 @@ class Layers:
         return graph.node("Mul", graph.node("Cast", rows, to=1), scales)
 
     def _table(self, name: str, table: Int8Matrix) -> str:
-        key = (name, None, "table")
-        if key not in self._quantised:
-            padded = _padded(table.values)
-            self._quantised[key] = Quantised([self._graph.constant(padded, name), "", ""])
-        return self._quantised[key][0]
+        if name not in self._tables:
+            self._tables[name] = self._graph.constant(_padded(table.values), name)
+        return self._tables[name]
 
     def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
         """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
