@@ -231,6 +231,18 @@ def test_a_batch_is_its_sentences_one_by_one(
         assert together[i] == alone[0]
 
 
+def test_a_sentence_near_its_limit_does_not_change_the_others() -> None:
+    scorer = TableScorer(np.full((4, 4), np.log(0.25)), bos=0, eos=1)
+    phrases = [[], [[0, 0]] * 2, [], [[0, 0]] * 3]
+    avoid, limits = [[[2, 3]]] * 4, [6, 7, 8, 9]
+    for algorithm in ALGORITHMS:
+        options: dict[str, Any] = {"algorithm": algorithm, "beam_size": 2, "nbest": 3}
+        together = decode(scorer, range(4), phrases, avoid, max_length=limits, **options)
+        for i in range(4):
+            alone = decode(scorer, [i], [phrases[i]], [avoid[i]], max_length=limits[i], **options)
+            assert alone[0] == together[i]
+
+
 def _contained(avoided: list[int], phrases: list[list[int]]) -> bool:
     return any(not keeps_to(phrase, [], [avoided]) for phrase in phrases)
 
@@ -291,6 +303,29 @@ def test_pruning_saves_rows_and_a_tight_one_more() -> None:
         rows[prune] = scorer.rows
     assert rows[0] == rows[None]
     assert rows[1.0] < rows[20.0] <= rows[0]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_lag_saves_rows_and_keeps_the_promise(algorithm: str) -> None:
+    phrases = [[[4, 5], [7], [2]]] * 4
+    rows = {}
+    for lag in (0, None, 6.0, 0.5):
+        scorer = CountingScorer(HistoryScorer(10, seed=4, spread=3.0))
+        found = decode(
+            scorer, list("abcd"), phrases, beam_size=8, lag=lag, max_length=12, algorithm=algorithm
+        )
+        assert all(keeps_to(result[0].tokens, phrases[0]) for result in found)
+        rows[lag] = scorer.rows / scorer.steps
+    assert rows[0] == rows[None]
+    assert rows[0.5] < rows[6.0] <= rows[0]
+
+
+def test_the_best_of_each_bank_never_lags() -> None:
+    """A greedy bank: with any lag the beam still reaches the phrase through its own bank."""
+    for seed in range(20):
+        scorer = HistoryScorer(10, seed=seed, spread=3.0)
+        found = decode(scorer, ["s"], [[[4, 5, 6]]], beam_size=8, lag=1e-9, max_length=12)
+        assert keeps_to(found[0][0].tokens, [[4, 5, 6]])
 
 
 class CountingScorer:
@@ -410,6 +445,7 @@ def test_whole_words_are_met_as_whole_words() -> None:
         ({"nbest": 0}, SettingError, "nbest must be at least 1"),
         ({"algorithm": "magic"}, SettingError, "unknown algorithm 'magic'; choose one of: dba"),
         ({"stop": "never"}, SettingError, "unknown stop 'never'"),
+        ({"lag": -1}, SettingError, "lag must be at least 0 (0 turns it off), not -1"),
         ({"prune": -1}, SettingError, "prune must be at least 0"),
         ({"prune": float("nan")}, SettingError, "prune must be finite"),
         ({"length_penalty": "long"}, SettingError, "length_penalty must be a number"),

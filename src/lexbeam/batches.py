@@ -43,11 +43,14 @@ class Job:
 class TextSettings(Settings):
     """How to search, and how to cut texts up for it; the same for all texts of a call.
 
+    A ``lag`` of 3 is the default here: half of the hypotheses need not be priced then, and
+    neither scores nor BLEU have been seen to suffer.
     ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
     the source and the constraints. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model.
     """
 
+    lag: float | None = 3.0
     max_length: int | None = None
     batch_size: int = 32
     split: bool = True
@@ -68,6 +71,7 @@ class SettingsArguments(TypedDict, total=False):
     prune: float | None
     stop: str
     length_penalty: float
+    lag: float | None
     max_length: int | None
     batch_size: int
     split: bool
@@ -112,6 +116,7 @@ class BatchDecoder:
             beam_size=settings.beam_size,
             algorithm=settings.algorithm,
             prune=settings.prune,
+            lag=settings.lag,
             stop=settings.stop,
             max_length=[job.max_length for job in chosen],
             nbest=settings.nbest,

@@ -106,6 +106,17 @@ class Candidates(NamedTuple):
     row: IntArray  # shape: (sentences · slots,), the model's row of each slot
     states: States | None  # in one dimension: (sentences · candidates,)
 
+    def take(self, places: IntArray) -> Candidates:
+        """Return some candidates of each sentence."""
+        where = through(places, *self.score.shape)
+        return Candidates(
+            self.score.ravel()[where],
+            self.slot.ravel()[where],
+            self.token.ravel()[where],
+            self.row,
+            self.states and self.states.take(where.ravel()),
+        )
+
 
 def best_of_all(proposals: Proposals, k: int) -> Candidates:
     """Return the k best continuations of each sentence: plain search looks no further."""

@@ -113,6 +113,13 @@ def main() -> None:
     help="Drop what is this far below the best finished one; 0 keeps all.",
 )
 @click.option(
+    "--lag",
+    type=click.FloatRange(0),
+    default=3.0,
+    show_default=True,
+    help="Drop what is this far below the best with as many constraints met; 0 keeps all.",
+)
+@click.option(
     "--stop",
     type=click.Choice(["all", "first", "bound"]),
     default="all",

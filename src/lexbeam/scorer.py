@@ -8,11 +8,14 @@ it runs on; the state is the model's own business and is passed back untouched.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lexbeam.errors import ScorerError
 
 PAD = -1
 """Fills the unused places of ``ask`` and ``ban``; its score is minus infinity."""
@@ -96,3 +99,18 @@ def can_hold(scorer: Scorer) -> bool:
     are avoided too.
     """
     return getattr(scorer, "word_starts", None) is not None
+
+
+def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
+    """Raise if the model's answer has NaN in it, or not the shape that was asked for."""
+    for name, array, shape in (
+        ("top_scores", scores.top_scores, (rows, top)),
+        ("top_ids", scores.top_ids, (rows, top)),
+        ("ask_scores", scores.ask_scores, (rows, asked)),
+    ):
+        if array.shape != shape:
+            raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
+    for array in (scores.top_scores, scores.ask_scores):
+        # The largest is NaN if any is, and NaN is not less than anything.
+        if array.size and not array.max() < math.inf:
+            raise ScorerError("the scorer's answer has NaN or plus infinity in it")

@@ -9,24 +9,23 @@ together; there is no loop over sentences, hypotheses or candidates.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.allocation import POLICIES, Policy, Selection
+from lexbeam.allocation import POLICIES, Policy
 from lexbeam.automaton import Automaton, States
 from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
 from lexbeam.candidates import Asked, Candidates, Proposals, best_of_all, collect
-from lexbeam.errors import ConstraintError, ScorerError, SettingError
+from lexbeam.errors import ConstraintError
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
 from lexbeam.request import Request, read_requests
 from lexbeam.room import Room
-from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold
-from lexbeam.settings import Settings, at_least
+from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
+from lexbeam.settings import Settings, read_limits
 from lexbeam.tables import starts, through
 from lexbeam.words import Words
 
@@ -50,6 +49,7 @@ def decode(
     max_length: int | Sequence[int] = 60,
     nbest: int = 1,
     length_penalty: float = 1.0,
+    lag: float | None = None,
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
 ) -> list[list[Hypothesis]]:
@@ -72,6 +72,8 @@ def decode(
             one a sentence.
         nbest: how many outputs to return, where so many have finished.
         length_penalty: exponent of the length by which finished outputs are normalised.
+        lag: a hypothesis that is this much worse than the best unfinished one of its bank is
+            dropped, which leaves fewer to price; 0 or None: none is. Not in the paper.
         boundary: marks the tokens before which a word has ended; then phrases count as whole
             words only. # shape: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows. # shape: (vocabulary,)
@@ -84,27 +86,22 @@ def decode(
         ConstraintError: a phrase is malformed, or can't be met whatever the model says.
         ScorerError: the scorer answered with NaN or with the wrong shapes.
     """
-    settings = Settings(beam_size, algorithm, prune, stop, nbest, length_penalty)
+    settings = Settings(beam_size, algorithm, prune, stop, nbest, length_penalty, lag)
     words = Words.of(boundary, closing, scorer.vocabulary_size, scorer.eos)
     requests = read_requests(
         len(sources), phrases, avoid, prefix, scorer.vocabulary_size, scorer.eos, words
     )
-    limits = _read_limits(max_length, len(sources))
+    limits = read_limits(max_length, len(sources))
     if not requests:
         return []
     return Search(scorer, sources, requests, settings, limits, words).run()
 
 
-def _read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
-    """Return the most tokens of each output. # shape: (sentences,)."""
-    each = [max_length] * sentences if isinstance(max_length, int | np.integer) else max_length
-    try:
-        limits = [at_least(0, "max_length", limit) for limit in each]
-    except TypeError:
-        raise SettingError(f"max_length must be an integer, not {max_length!r}") from None
-    if len(limits) != sentences:
-        raise SettingError(f"max_length has {len(limits)} entries for {sentences} sentences")
-    return np.array(limits, dtype=np.int64)
+class Chosen(NamedTuple):
+    """The candidates that fill the beams; some slots may be left empty."""
+
+    candidates: Candidates
+    taken: BoolArray  # shape: (sentences, beam)
 
 
 class Search:
@@ -164,14 +161,12 @@ class Search:
         """Algorithm 1: step until every sentence is done."""
         while len(self.sentences):
             self.horizon.look(self.step)
-            live = np.flatnonzero(self.beam.live)
+            live = self.beam.live.ravel().nonzero()[0]
             if self.automaton is None or self.beam.states is None:
-                candidates, selection = self.plain_step(live)
+                chosen = self.plain_step(live)
             else:
-                candidates, selection = self.constrained_step(
-                    live, self.automaton, self.beam.states
-                )
-            self.move(candidates, selection)
+                chosen = self.constrained_step(live, self.automaton, self.beam.states)
+            self.move(chosen)
             self.prune()
             self.leave()
             self.step += 1
@@ -179,17 +174,14 @@ class Search:
 
     # --- Algorithm 2: candidates, banks, allocation ------------------------------------------
 
-    def plain_step(self, live: IntArray) -> tuple[Candidates, Selection]:
+    def plain_step(self, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
         scores = self.ask_model(live, nothing, nothing)
         candidates = best_of_all(self.lay_out(live, scores, None), self.settings.beam_size)
-        all_of_them = np.arange(candidates.score.shape[1])[None]  # shape: (1, candidates)
-        return candidates, Selection(all_of_them, candidates.score > -np.inf)
+        return Chosen(candidates, candidates.score > -np.inf)
 
-    def constrained_step(
-        self, live: IntArray, automaton: Automaton, states: States
-    ) -> tuple[Candidates, Selection]:
+    def constrained_step(self, live: IntArray, automaton: Automaton, states: States) -> Chosen:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
         here = states if len(live) == len(states.node) else states.take(live)
         sentence = self.sentence_of(live)
@@ -208,7 +200,8 @@ class Search:
         policy = self.policy
         candidates = collect(proposals, policy.beam, policy.beam_sizes, automaton, states, asked)
         banks = self.banks(candidates, automaton)
-        return candidates, policy.select(banks, candidates.score)
+        places, taken = policy.select(banks, candidates.score)
+        return Chosen(candidates.take(places), taken)
 
     def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
         """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
@@ -264,7 +257,10 @@ class Search:
         def late(ids: IntArray) -> BoolArray:
             return self.horizon.late(automaton.advance(here.column(), ids), sentence[:, None])
 
-        top_scores = np.where(late(scores.top_ids), -np.inf, scores.top_scores)
+        in_time = ~late(scores.top_ids)
+        # More was proposed than usual: what is used of it must not depend on other sentences.
+        in_time &= in_time.cumsum(axis=1) <= self.settings.beam_size
+        top_scores = np.where(in_time, scores.top_scores, -np.inf)
         return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)
 
     def sentence_of(self, slots: IntArray) -> IntArray:
@@ -284,29 +280,30 @@ class Search:
         if self.horizon.tight:
             # Tokens that would be too late are mostly those of phrases: look beyond them.
             top += self.horizon.alphabet
-        first = self.horizon.first[self.sentence_of(live), None]
+        if self.horizon.forced is None:
+            first = np.full((len(live), 1), self.scorer.eos)
+        else:
+            first = self.horizon.first[self.sentence_of(live), None]
         scores = self.scorer.step(
             self.model_state,
             self.beam.token.ravel()[live],
             self.beam.row.ravel()[live],
-            np.concatenate((first, ask), axis=1),
+            np.concatenate((first, ask), axis=1) if ask.size else first,
             ban,
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
         )
-        _refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
+        refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
         return scores._replace(ask_scores=np.maximum(scores.ask_scores, _IMPOSSIBLE))
 
     # --- the new beam ------------------------------------------------------------------------
 
-    def move(self, candidates: Candidates, selection: Selection) -> None:
-        """Put the selected candidates on the beam; normalise those that have just ended."""
+    def move(self, chosen: Chosen) -> None:
+        """Put the chosen candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
-        places, taken = selection
-        chosen = through(places, *candidates.score.shape)
-        slot, token = candidates.slot.ravel()[chosen], candidates.token.ravel()[chosen]
-        log_prob = score = candidates.score.ravel()[chosen]
+        (score, slot, token, row, states), taken = chosen
+        log_prob = score
         ended = token == self.scorer.eos
         newly = None
         if ended.any():
@@ -318,24 +315,39 @@ class Search:
         self.beam = Beam(
             token,
             slot if len(slot) == 1 else slot - starts(len(slot), width),
-            candidates.row[slot],
+            row[slot],
             log_prob,
             score,
             taken & ended,
             taken & ~ended,
-            candidates.states and candidates.states.take(chosen.ravel()),
+            states,
         )
         self.history.record(self.sentences, self.beam)
         if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, self.step)
 
     def prune(self) -> None:
-        """Drop what is too far behind the best finished hypothesis (paper, section 3.3)."""
-        if self.settings.prune is not None and self.finished.any:
-            floor = self.finished.score[:, :1] - self.settings.prune
-            near = self.beam.score >= floor
-            beam = self.beam
-            self.beam = beam._replace(finished=beam.finished & near, live=beam.live & near)
+        """Drop what is too far behind: the best finished hypothesis, or the best of its bank."""
+        beam = self.beam
+        if self.settings.prune is not None and self.finished.any:  # paper, section 3.3
+            near = beam.score >= self.finished.score[:, :1] - self.settings.prune
+            beam = beam._replace(finished=beam.finished & near, live=beam.live & near)
+        if self.settings.lag is not None:
+            near = beam.score >= self.best_of_bank(beam) - self.settings.lag
+            beam = beam._replace(live=beam.live & near)
+        self.beam = beam
+
+    def best_of_bank(self, beam: Beam) -> FloatArray:
+        """Return the score of the best live hypothesis of each one's bank. # shape: as score."""
+        score = np.where(beam.live, beam.score, -np.inf)
+        if beam.states is None:
+            best: FloatArray = score.max(axis=1, keepdims=True)
+            return best
+        banks = int(self.sizes.max()) + 1
+        bank = through(beam.states.bank.reshape(score.shape), len(score), banks)
+        best = np.full(len(score) * banks, -np.inf)
+        np.maximum.at(best, bank, score)
+        return best[bank]
 
     def leave(self) -> None:
         """Let sentences that are done leave the batch, with their results."""
@@ -389,18 +401,3 @@ class Search:
                 f"to max_length and to what is avoided; allow more tokens or avoid less"
             )
         return found
-
-
-def _refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
-    """Raise if the model's answer has NaN in it, or not the shape that was asked for."""
-    for name, array, shape in (
-        ("top_scores", scores.top_scores, (rows, top)),
-        ("top_ids", scores.top_ids, (rows, top)),
-        ("ask_scores", scores.ask_scores, (rows, asked)),
-    ):
-        if array.shape != shape:
-            raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    for array in (scores.top_scores, scores.ask_scores):
-        # The largest is NaN if any is, and NaN is not less than anything.
-        if array.size and not array.max() < math.inf:
-            raise ScorerError("the scorer's answer has NaN or plus infinity in it")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from lexbeam.allocation import POLICIES
 from lexbeam.errors import SettingError
+from lexbeam.scorer import IntArray
 
 STOPS = ("all", "first", "bound")
 
@@ -23,6 +27,7 @@ class Settings:
     stop: str = "all"
     nbest: int = 1
     length_penalty: float = 1.0
+    lag: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("beam_size", "nbest"):
@@ -31,10 +36,8 @@ class Settings:
             raise SettingError(_choose("algorithm", self.algorithm, POLICIES))
         if self.stop not in STOPS:
             raise SettingError(_choose("stop", self.stop, STOPS))
-        prune = 0.0 if self.prune is None else _number("prune", self.prune)
-        if prune < 0:
-            raise SettingError(f"prune must be at least 0 (0 turns it off), not {self.prune!r}")
-        object.__setattr__(self, "prune", prune or None)
+        for name in ("prune", "lag"):
+            object.__setattr__(self, name, _threshold(name, getattr(self, name)))
         object.__setattr__(self, "length_penalty", _number("length_penalty", self.length_penalty))
 
 
@@ -47,6 +50,26 @@ def at_least(least: int, name: str, value: Any) -> int:
     if number < least:
         raise SettingError(f"{name} must be at least {least}, not {number}")
     return number
+
+
+def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
+    """Return the most tokens of each output. # shape: (sentences,)."""
+    each = [max_length] * sentences if isinstance(max_length, int | np.integer) else max_length
+    try:
+        limits = [at_least(0, "max_length", limit) for limit in each]
+    except TypeError:
+        raise SettingError(f"max_length must be an integer, not {max_length!r}") from None
+    if len(limits) != sentences:
+        raise SettingError(f"max_length has {len(limits)} entries for {sentences} sentences")
+    return np.array(limits, dtype=np.int64)
+
+
+def _threshold(name: str, value: Any) -> float | None:
+    """Return a distance from the best; None where there is no limit to it."""
+    threshold = 0.0 if value is None else _number(name, value)
+    if threshold < 0:
+        raise SettingError(f"{name} must be at least 0 (0 turns it off), not {value!r}")
+    return threshold or None
 
 
 def _number(name: str, value: Any) -> float:
