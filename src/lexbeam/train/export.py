@@ -1,0 +1,52 @@
+"""From a trained network to the bundle that `lexbeam.load` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lexbeam import bundle
+from lexbeam.graphs.rnn import RnnConfig
+from lexbeam.graphs.transformer import TransformerConfig
+from lexbeam.train.config import NetworkConfig, RunConfig
+from lexbeam.train.rnn import RecurrentNetwork
+from lexbeam.train.transformer import Transformer
+from lexbeam.train.vocabulary import SentencePieces
+
+
+def export(
+    config: RunConfig,
+    network: Transformer | RecurrentNetwork,
+    vocabulary: SentencePieces,
+    folder: Path,
+) -> None:
+    """Write the bundle of a trained network, its matrices in eight bits."""
+    bundle.write(
+        graph_config(config.network, vocabulary.size),
+        network.named_weights(),
+        vocabulary.path,
+        folder,
+        source_language=config.source_language or None,
+        target_language=config.target_language or None,
+        max_source_length=config.data.max_tokens,
+    )
+
+
+def graph_config(network: NetworkConfig, vocabulary: int) -> TransformerConfig | RnnConfig:
+    """Describe a network to the graph builder of its family."""
+    if network.kind == "rnn":
+        return RnnConfig(
+            source_vocabulary=vocabulary,
+            target_vocabulary=vocabulary,
+            dim=network.dim,
+            encoder_layers=network.encoder_layers,
+            decoder_layers=network.decoder_layers,
+        )
+    return TransformerConfig(
+        source_vocabulary=vocabulary,
+        target_vocabulary=vocabulary,
+        dim=network.dim,
+        heads=network.heads,
+        encoder_layers=network.encoder_layers,
+        decoder_layers=network.decoder_layers,
+        decoder=network.decoder,
+    )

@@ -1,0 +1,144 @@
+"""A whole run: check everything, train, average, measure, export.
+
+What can go wrong with text and settings goes wrong in the first minutes, before training.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from lexbeam.errors import InputError
+from lexbeam.train import checkpoint
+from lexbeam.train.batches import EncodedPairs
+from lexbeam.train.config import Corpus, NetworkConfig, RunConfig, read_config, to_table
+from lexbeam.train.corpus import Pair, read_clean, read_pairs
+from lexbeam.train.evaluate import measure_bleu
+from lexbeam.train.examples import build_examples
+from lexbeam.train.export import export
+from lexbeam.train.loop import Trainer, kept_checkpoints
+from lexbeam.train.rnn import RecurrentNetwork
+from lexbeam.train.transformer import Transformer
+from lexbeam.train.vocabulary import SentencePieces, Vocabulary, load_vocabulary, train_vocabulary
+
+CONFIG = "config.json"
+BUNDLE = "bundle"
+AVERAGE = "average.pt"
+SCORES = "scores.json"
+CHARACTERS_A_TOKEN = 3
+"""Joined examples stay shorter than this many characters for each token that is allowed."""
+FIXED = ("network", "vocabulary", "seed")
+"""Sections of the configuration that can't change while a run goes on."""
+
+Network = Transformer | RecurrentNetwork
+
+
+@dataclass(frozen=True)
+class Material:
+    """Text that has been read and checked, and the vocabulary made from it."""
+
+    train: Sequence[tuple[Corpus, Sequence[Pair]]]
+    dev: Sequence[tuple[Corpus, Sequence[Pair]]]
+    vocabulary: Vocabulary
+
+
+def run_file(path: Path) -> Path | None:
+    """Train as the file says; return the bundle, or None when the run was interrupted."""
+    config = read_config(path)
+    torch.set_num_threads(config.threads or os.cpu_count() or 1)
+    material = prepare(config)
+    torch.manual_seed(config.seed)
+    network = make_network(config.network, material.vocabulary.size)
+    if not make_trainer(config, material, network).run():
+        return None
+    return finish(config, material, network)
+
+
+def prepare(config: RunConfig) -> Material:
+    """Read and check all text, and make or load the vocabulary."""
+    train = [(corpus, read_clean(corpus, config.data.max_ratio)) for corpus in config.data.train]
+    dev = [(corpus, read_pairs(corpus)) for corpus in config.data.dev]
+    directory = Path(config.directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    _keep_config(config, directory / CONFIG)
+    vocabulary = load_vocabulary(directory, config.vocabulary)
+    if vocabulary is None:
+        sentences = [side for _, pairs in train for pair in pairs for side in pair]
+        random.Random(config.seed).shuffle(sentences)
+        vocabulary = train_vocabulary(sentences, config.vocabulary, directory, config.seed)
+    return Material(train, dev, vocabulary)
+
+
+def make_network(config: NetworkConfig, vocabulary_size: int) -> Network:
+    """Make an untrained network."""
+    kind = Transformer if config.kind == "transformer" else RecurrentNetwork
+    return kind(config, vocabulary_size)
+
+
+def make_trainer(config: RunConfig, material: Material, network: Network) -> Trainer:
+    """Make a trainer that stands where the last run in its directory stopped."""
+    longest = config.data.max_tokens
+
+    def make_epoch(epoch: int) -> EncodedPairs:
+        pairs = build_examples(material.train, config.seed, epoch, longest * CHARACTERS_A_TOKEN)
+        return encode_pairs(material.vocabulary, pairs, longest)
+
+    def measure(_: nn.Module) -> dict[str, float]:
+        return measure_bleu(network, material.vocabulary, material.dev)
+
+    dev = [
+        (corpus.name, encode_pairs(material.vocabulary, pairs, longest))
+        for corpus, pairs in material.dev
+    ]
+    trainer = Trainer(config, network, make_epoch, dev, measure)
+    trainer.resume()
+    return trainer
+
+
+def encode_pairs(vocabulary: Vocabulary, pairs: Sequence[Pair], max_tokens: int) -> EncodedPairs:
+    """Cut pairs into pieces and leave out those that are too long."""
+    sources = vocabulary.encode([source for source, _ in pairs])
+    targets = vocabulary.encode([target for _, target in pairs])
+    encoded = EncodedPairs(sources, targets, max_tokens)
+    if not len(encoded):
+        raise InputError(f"no pair has fewer than data.max_tokens = {max_tokens} tokens a side")
+    return encoded
+
+
+def finish(config: RunConfig, material: Material, network: Network) -> Path:
+    """Average the last checkpoints, measure the result and write the bundle."""
+    directory = Path(config.directory)
+    kept = kept_checkpoints(directory)
+    if kept:
+        network.load_state_dict(checkpoint.average(kept))
+    network.eval()
+    scores = measure_bleu(network, material.vocabulary, material.dev)
+    (directory / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+    average = directory / AVERAGE
+    checkpoint.save(average, {"network": network.state_dict()})
+    if not isinstance(material.vocabulary, SentencePieces):
+        return average
+    bundle = directory / BUNDLE
+    export(config, network, material.vocabulary, bundle)
+    return bundle
+
+
+def _keep_config(config: RunConfig, path: Path) -> None:
+    """Write down what was asked for; refuse to go on with another network or vocabulary."""
+    table = to_table(config)
+    if path.exists():
+        old = json.loads(path.read_text(encoding="utf-8"))
+        for key in FIXED:
+            if old.get(key) != json.loads(json.dumps(table[key])):
+                raise InputError(
+                    f"{path.parent}: holds a run with another `{key}`; go on with that one or "
+                    "choose a new `directory`"
+                )
+    path.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
