@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lexbeam import bundle
@@ -18,8 +19,9 @@ def export(
     network: Transformer | RecurrentNetwork,
     vocabulary: SentencePieces,
     folder: Path,
+    sentences: Sequence[str],
 ) -> None:
-    """Write the bundle of a trained network, its matrices in eight bits."""
+    """Write the bundle of a trained network in eight bits, measured on some source sentences."""
     bundle.write(
         graph_config(config.network, vocabulary.size),
         network.named_weights(),
@@ -28,6 +30,7 @@ def export(
         source_language=config.source_language or None,
         target_language=config.target_language or None,
         max_source_length=config.data.max_tokens,
+        calibration_text=sentences,
     )
 
 

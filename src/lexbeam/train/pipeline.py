@@ -32,6 +32,8 @@ CONFIG = "config.json"
 BUNDLE = "bundle"
 AVERAGE = "average.pt"
 SCORES = "scores.json"
+CALIBRATION = 40
+"""Sentences of each corpus on which the ranges of activations are measured."""
 CHARACTERS_A_TOKEN = 3
 """Joined examples stay shorter than this many characters for each token that is allowed."""
 FIXED = ("network", "vocabulary", "seed")
@@ -126,8 +128,18 @@ def finish(config: RunConfig, material: Material, network: Network) -> Path:
     if not isinstance(material.vocabulary, SentencePieces):
         return average
     bundle = directory / BUNDLE
-    export(config, network, material.vocabulary, bundle)
+    export(config, network, material.vocabulary, bundle, _sample(material.train))
     return bundle
+
+
+def _sample(corpora: Sequence[tuple[Corpus, Sequence[Pair]]]) -> list[str]:
+    """Choose source sentences that show the range of the text, always the same ones."""
+    rng = random.Random(0)
+    return [
+        source
+        for _, pairs in corpora
+        for source, _ in rng.sample(pairs, min(CALIBRATION, len(pairs)))
+    ]
 
 
 def _keep_config(config: RunConfig, path: Path) -> None:
