@@ -225,12 +225,22 @@ def test_wrong_usage_is_status_2(arguments: list[str]) -> None:
     assert "Error" in result.stderr
 
 
-@pytest.mark.parametrize("command", [[], ["translate"], ["info"], ["pull"], ["models"]])
+@pytest.mark.parametrize("command", [[], ["translate"], ["info"], ["pull"], ["models"], ["train"]])
 def test_help_teaches_by_example(command: list[str]) -> None:
     result = run(*command, "--help")
     assert result.exit_code == 0
     assert f"  lexbeam {' '.join(command)}".rstrip() in result.stdout
     assert "\\b" not in result.output
+
+
+def test_train_says_what_is_wrong_with_a_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "model.toml"
+    config.write_text("directory = ")
+    result = run("train", str(config))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("lexbeam: ")
+    assert "model.toml" in result.stderr
+    assert run("train", str(tmp_path / "none.toml")).exit_code == 2
 
 
 def test_info_shows_what_a_model_is() -> None:

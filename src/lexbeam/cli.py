@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -239,6 +240,26 @@ def models(available: bool, url: str) -> None:
     for pair, entries in sorted(registry.Registry.fetch(url).models.items()):
         kinds = ", ".join(f"{entry.architecture} ({entry.release})" for entry in entries)
         click.echo(f"{pair}\t{kinds}")
+
+
+@main.command()
+@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def train(config: Path) -> None:
+    """Train a model as a TOML file says (extra "train").
+
+    A run that was stopped or killed goes on where it was when it is started again.
+
+    \b
+    Examples:
+      lexbeam train my-model.toml
+      lexbeam translate --model runs/mine/bundle "A sentence." -c Satz
+    """
+    from lexbeam import train as training  # noqa: PLC0415  (PyTorch is an extra)
+
+    with _graceful():
+        folder = training.run(config)
+    if folder is not None:
+        click.echo(folder)
 
 
 class _DownloadBar:
