@@ -54,6 +54,7 @@ def main() -> None:
     parser.add_argument("ref", type=Path)
     parser.add_argument("--beam-size", type=int, default=10)
     parser.add_argument("--algorithm", default="dba")
+    parser.add_argument("--lag", type=float, default=3.0)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     options = parser.parse_args()
@@ -70,7 +71,11 @@ def main() -> None:
         phrases = [choose(name, r, f"{name} {i}") for i, r in enumerate(references)]
         began = time.perf_counter()
         results = translator.translate(
-            sources, phrases, beam_size=options.beam_size, algorithm=options.algorithm
+            sources,
+            phrases,
+            beam_size=options.beam_size,
+            algorithm=options.algorithm,
+            lag=options.lag,
         )
         milliseconds = 1000 * (time.perf_counter() - began) / len(sources)
         texts = [result.text for result in results]
