@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -184,9 +184,18 @@ def info(model: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return
+    _show_facts(facts)
+
+
+def _show_facts(facts: Mapping[str, Any], indent: str = "") -> None:
     width = max(map(len, facts), default=0)
     for name, value in facts.items():
-        click.echo(f"{name:{width}}  {value}")
+        if isinstance(value, Mapping):
+            click.echo(f"{indent}{name}")
+            _show_facts(value, indent + "  ")
+        else:
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            click.echo(f"{indent}{name:{width}}  {shown}".rstrip())
 
 
 @main.command()
@@ -234,7 +243,10 @@ def models(available: bool, url: str) -> None:
       lexbeam models --available
     """
     if not available:
-        for model in registry.installed():
+        pulled = registry.installed()
+        if not pulled:
+            click.echo("no models were pulled yet; try: lexbeam pull en-de", err=True)
+        for model in pulled:
             click.echo(f"{model.pair}\t{model.info.get('architecture', '')}\t{model.path}")
         return
     for pair, entries in sorted(registry.Registry.fetch(url).models.items()):
