@@ -502,6 +502,17 @@ def test_nonsense_from_a_scorer_is_an_error(where: str, value: float) -> None:
         decode(Broken(HistoryScorer(6)), ["s"], [[[4]]], max_length=9)
 
 
+def test_a_plain_tuple_is_answer_enough() -> None:
+    class Plain(CountingScorer):
+        def step(self, *arguments: Any) -> Scores:
+            answer: Any = tuple(super().step(*arguments))
+            assert type(answer) is tuple
+            return answer  # type: ignore[no-any-return]
+
+    plain = decode(Plain(HistoryScorer(6)), ["s"], [[[4]]], max_length=9)
+    assert plain == decode(HistoryScorer(6), ["s"], [[[4]]], max_length=9)
+
+
 def test_wrong_shapes_from_a_scorer_are_an_error() -> None:
     class Broken(CountingScorer):
         def step(self, *arguments: Any) -> Scores:

@@ -284,7 +284,7 @@ class Search:
             first = np.full((len(live), 1), self.scorer.eos)
         else:
             first = self.horizon.first[self.sentence_of(live), None]
-        scores = self.scorer.step(
+        answer = self.scorer.step(
             self.model_state,
             self.beam.token.ravel()[live],
             self.beam.row.ravel()[live],
@@ -293,6 +293,7 @@ class Search:
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
         )
+        scores = Scores(*answer)  # any sequence of the four will do
         refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
         return scores._replace(ask_scores=np.maximum(scores.ask_scores, _IMPOSSIBLE))
