@@ -37,6 +37,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from lexbeam.batches import TextSettings
 from lexbeam.importers import bergamot
 from lexbeam.model import Model
 from lexbeam.search import decode
@@ -104,8 +105,11 @@ class Lexbeam:
 
     name = "lexbeam"
 
-    def __init__(self, model: Model, texts: Sequence[str], references: Sequence[str] | None):
+    def __init__(
+        self, model: Model, texts: Sequence[str], references: Sequence[str] | None, lag: float
+    ):
         self.model = model
+        self.lag = lag
         self.engine = cast(Any, model.engine)
         self.sources = [model.encode(text) for text in texts]
         self.boundary = self.engine.word_starts.copy()
@@ -143,6 +147,7 @@ class Lexbeam:
                 beam_size=beam,
                 max_length=[int(2.5 * len(source)) + 30 for source in sources],
                 boundary=self.boundary,
+                lag=self.lag,
             )
             for i, (best, *_) in zip(some, found, strict=True):
                 outputs[i] = self.model.decode(list(best.tokens))
@@ -252,7 +257,7 @@ def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
     """Yield everyone who is there."""
     model = bergamot.load(options.model)
     references = _lines(options.reference, options.sentences) if options.reference else None
-    yield Lexbeam(model, texts, references)
+    yield Lexbeam(model, texts, references, options.lag)
     python = options.bergamot or (sys.executable if find_spec("bergamot") else None)
     if python:
         yield Bergamot(python, model, texts)
@@ -319,6 +324,9 @@ def main() -> None:
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--constraints", type=int, nargs="+", default=CONSTRAINTS)
+    parser.add_argument(
+        "--lag", type=float, default=TextSettings.lag, help="as users of translate have it"
+    )
     options = parser.parse_args()
     texts = _lines(options.source, options.sentences)
     everyone = list(engines(options, texts))
