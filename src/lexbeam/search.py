@@ -340,6 +340,8 @@ class Search:
 
     def best_of_bank(self, beam: Beam) -> FloatArray:
         """Return the score of the best live hypothesis of each one's bank. # shape: as score."""
+        if beam.states is None and not self.finished.any:
+            return beam.score[:, :1]  # plain search puts the best first
         score = np.where(beam.live, beam.score, -np.inf)
         if beam.states is None:
             best: FloatArray = score.max(axis=1, keepdims=True)
@@ -352,8 +354,8 @@ class Search:
 
     def leave(self) -> None:
         """Let sentences that are done leave the batch, with their results."""
-        if not self.finished.any and self.beam.live.all():
-            return
+        if not self.finished.any and self.beam.live[:, 0].all():
+            return  # nothing has ended, and every sentence goes on
         done = ~self.beam.live.any(axis=1)
         if self.settings.stop == "first":
             done |= self.finished.score[:, 0] > -np.inf
