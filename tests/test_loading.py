@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexbeam import bundle, registry
+from lexbeam import bundle, loading, registry
 from lexbeam.errors import ModelError
 from lexbeam.loading import find_model
 from lexbeam.spans import contains
@@ -16,6 +16,7 @@ from networks import TINY, marian_file, random_weights, vocabulary_file
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LEXBEAM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LEXBEAM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(loading, "EMBEDDED", tmp_path / "package" / "en-de")
     return tmp_path / "home"
 
 
@@ -43,6 +44,14 @@ def test_a_model_is_found_by_folder_by_pair_or_alone(pulled: Path, own: Path) ->
     assert find_model("en-de") == find_model(None) == pulled
     with pytest.raises(ModelError, match="run: lexbeam pull de-en"):
         find_model("de-en")
+
+
+def test_the_model_of_the_package_is_the_default(pulled: Path) -> None:
+    loading.EMBEDDED.mkdir(parents=True)
+    assert find_model(None) == loading.EMBEDDED
+    assert find_model("en-de") == pulled, "what was pulled is the better one"
+    (pulled / registry.METADATA).unlink()
+    assert find_model("en-de") == loading.EMBEDDED
 
 
 def test_a_folder_comes_before_a_pair_of_its_name(

@@ -9,18 +9,25 @@ from lexbeam.errors import ModelError
 from lexbeam.model import Model
 
 
+EMBEDDED = Path(__file__).parent / "models" / "en-de"
+"""The model that comes with the package: small, English to German."""
+
+
 def find_model(name: str | Path | None) -> Path:
-    """Return the folder of a model: a path, a pair that was pulled, or the only one pulled."""
+    """Return the folder of a model: a path, a pair that was pulled, or the one that comes along."""
     if name is None:
-        return registry.only_installed()
+        return EMBEDDED if EMBEDDED.is_dir() else registry.only_installed()
     path = Path(name)
     if path.exists():
         return path
-    installed = registry.find_installed(str(name)) if registry.is_pair(str(name)) else None
-    if installed is None:
-        hint = f"run: lexbeam pull {name}" if registry.is_pair(str(name)) else "check the path"
-        raise ModelError(f"there is no model {str(name)!r}: {hint}")
-    return installed
+    if not registry.is_pair(str(name)):
+        raise ModelError(f"there is no model {str(name)!r}: check the path")
+    installed = registry.find_installed(str(name))
+    if installed is not None:
+        return installed
+    if name == EMBEDDED.name and EMBEDDED.is_dir():
+        return EMBEDDED
+    raise ModelError(f"there is no model {str(name)!r}: run: lexbeam pull {name}")
 
 
 def load_model(name: str | Path | None, threads: int) -> Model:
