@@ -8,7 +8,6 @@ from lexbeam import registry
 from lexbeam.errors import ModelError
 from lexbeam.model import Model
 
-
 EMBEDDED = Path(__file__).parent / "models" / "en-de"
 """The model that comes with the package: small, English to German."""
 
