@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import occurrences
-from lexbeam.automaton import Automaton, States, trace
+from lexbeam.automaton import Automaton, trace
 from lexbeam.scorer import PAD
+from lexbeam.states import States
 from lexbeam.words import Words
 
 A, B, C, D, X = 0, 1, 2, 3, 9

@@ -11,14 +11,14 @@ end). A token that goes on with the word unwinds it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.scorer import PAD, IntArray
+from lexbeam.states import States
 from lexbeam.tables import Bits, pack_bits, pack_rows, starts, unpack_bits
 from lexbeam.trie import ROOT, Demand, Node, Tokens, Trie
 from lexbeam.words import Words
@@ -27,35 +27,6 @@ BoolArray = NDArray[np.bool_]
 
 _WORTH_PACKING = 2048
 """Tokens asked of all hypotheses together from which it pays to leave out what has been met."""
-
-
-class States(NamedTuple):
-    """Where hypotheses stand; all arrays have one shape, that of the hypotheses."""
-
-    node: IntArray
-    met: Bits
-    met_tokens: IntArray  # constraint tokens of met phrases
-    seen: Bits  # met, or waiting for the end of the word
-    seen_tokens: IntArray
-    bank: IntArray  # constraint tokens met, progress included (paper, section 3.2)
-
-    def take(self, rows: IntArray) -> States:
-        """Return the states of some hypotheses, in the order asked for."""
-        return self._each(lambda array: array.take(rows))
-
-    def column(self) -> States:
-        """Return the states as one column, ready to meet a row of tokens each."""
-        return self._each(lambda array: array[:, None])
-
-    def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
-        """Apply a function to every array, once to arrays that stand for two things."""
-        node, met, met_tokens, seen, seen_tokens, bank = self
-        met, met_tokens = tuple(map(change, met)), change(met_tokens)
-        if seen is self.met:
-            seen, seen_tokens = met, met_tokens
-        else:
-            seen, seen_tokens = tuple(map(change, seen)), change(seen_tokens)
-        return States(change(node), met, met_tokens, seen, seen_tokens, change(bank))
 
 
 @dataclass(frozen=True)
@@ -141,16 +112,21 @@ class Automaton:
         self._move_targets = pack_rows(targets, fill=0)
 
     def _tabulate_asked_and_banned(self) -> None:
-        """List for each node the tokens that serve a phrase, and those that end an avoided one."""
+        """List for each node the tokens that serve a phrase, and those that end an avoided one.
+
+        Tokens that end an avoided phrase wherever they stand are listed once a sentence.
+        """
         tokens: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
         banned: list[list[int]] = [[]]
+        always: list[list[int]] = []
         for root, trie in zip(self.roots.tolist(), self.tries, strict=True):
-            nodes = trie.nodes
+            nodes, first = trie.nodes, trie.nodes[ROOT].children
+            serving = {t: n for t, n in first.items() if nodes[n].serves}
+            always.append([t for t, n in first.items() if nodes[n].avoided])
+            from_root = set(always[-1])
             for node in nodes:
-                ways = nodes[ROOT].children
-                if node.moves:
-                    ways = {**ways, **node.moves}
+                ways = {**serving, **node.moves} if node.moves else serving
                 useful = [
                     (token, root + target)
                     for token, target in ways.items()
@@ -158,10 +134,12 @@ class Automaton:
                 ]
                 tokens.append([token for token, _ in useful])
                 targets.append([target for _, target in useful])
-                banned.append([t for t, target in ways.items() if nodes[target].avoided])
+                ends = (token for token, target in node.moves.items() if nodes[target].avoided)
+                banned.append([token for token in ends if token not in from_root])
         self._ask_tokens = pack_rows(tokens, fill=PAD)  # shape: (nodes, asked)
         self._ask_targets = pack_rows(targets, fill=0)
-        self._ban_tokens = pack_rows(banned, fill=PAD)  # shape: (nodes, banned)
+        self._ban_here = pack_rows(banned, fill=PAD)  # shape: (nodes, banned)
+        self._ban_always = pack_rows(always, fill=PAD)  # shape: (sentences, banned)
 
     def _tabulate_completions_and_progress(self) -> None:
         nodes = [Node(depth=0), *(node for trie in self.tries for node in trie.nodes)]
@@ -300,7 +278,11 @@ class Automaton:
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
-        return self._ban_tokens.take(states.node, axis=0)
+        here = self._ban_here.take(states.node, axis=0)
+        if not self._ban_always.size:
+            return here
+        always = self._ban_always.take(self._row_of_node[states.node] // self._symbols, axis=0)
+        return np.concatenate((always, here), axis=1)
 
     def hold(self, states: States) -> BoolArray | None:
         """Say whose word may not end here, or it would be an avoided one; None: nobody's."""

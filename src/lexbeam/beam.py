@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.automaton import States
 from lexbeam.scorer import IntArray
+from lexbeam.states import States
 from lexbeam.tables import pick
 
 BoolArray = NDArray[np.bool_]

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.allocation import k_best
-from lexbeam.automaton import Automaton, States
+from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, FloatArray
 from lexbeam.scorer import IntArray, Scores
+from lexbeam.states import States
 from lexbeam.tables import pick, starts, through
 
 

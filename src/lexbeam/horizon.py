@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.automaton import States
 from lexbeam.beam import BoolArray
 from lexbeam.room import NEVER, Room
 from lexbeam.scorer import PAD, IntArray
+from lexbeam.states import States
 from lexbeam.tables import pack_rows
 from lexbeam.trie import Tokens
 

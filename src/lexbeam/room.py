@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.automaton import Automaton, States
+from lexbeam.automaton import Automaton
 from lexbeam.scorer import IntArray
+from lexbeam.states import States
 from lexbeam.trie import ROOT
 
 NEVER = 1 << 40

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lexbeam.allocation import POLICIES, Policy
-from lexbeam.automaton import Automaton, States
+from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
 from lexbeam.candidates import Asked, Candidates, Proposals, best_of_all, collect
 from lexbeam.errors import ConstraintError
@@ -26,6 +26,7 @@ from lexbeam.request import Request, read_requests
 from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
 from lexbeam.settings import Settings, read_limits
+from lexbeam.states import States
 from lexbeam.tables import starts, through
 from lexbeam.words import Words
 
