@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
 
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.graphs import Graphs
@@ -28,7 +29,7 @@ class _Observer(OnnxEngine):
         self._observed: list[str] = []
         super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos)
         self.peaks.clear()  # of the engine's own first try
-        names = [output.name for output in self._decoder.get_outputs()]
+        names = [output.name for output in (self._alone or self._decoder).get_outputs()]
         self._observed = [name for name in names if name.split(".")[0] in _LARGEST]
 
     def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
@@ -37,8 +38,8 @@ class _Observer(OnnxEngine):
             self.peaks[name].append(float(found.pop(name)))
         return found
 
-    def _run(self, feed: dict[str, Any]) -> list[Any]:
-        results = self._decoder.run(self._outputs + self._observed, feed)
+    def _run(self, session: ort.InferenceSession, feed: dict[str, Any]) -> list[Any]:
+        results = session.run(self._outputs + self._observed, feed)
         plain = len(self._outputs)
         for name, peak in zip(self._observed, results[plain:], strict=True):
             self.peaks[name].append(float(peak))

@@ -63,3 +63,15 @@ def test_a_node_with_two_outputs() -> None:
     best, places = run(graph, x=np.array([1.0, 5.0, 3.0], np.float32))
     assert best.tolist() == [5, 3]
     assert places.tolist() == [1, 2]
+
+
+def test_outputs_that_are_used_within_given_twice_or_only_passed_through() -> None:
+    graph = GraphWriter("outputs")
+    x = graph.input("x", "float32", ["n"])
+    y = graph.node("Neg", x)
+    graph.output("negated", y, "float32", ["n"])
+    graph.output("again", y, "float32", ["n"])
+    graph.output("same", x, "float32", ["n"])
+    graph.output("doubled", graph.node("Add", y, y), "float32", ["n"])
+    found = run(graph, x=np.array([1.0, -2.0], np.float32))
+    assert [values.tolist() for values in found] == [[-1, 2], [-1, 2], [1, -2], [-2, 4]]

@@ -13,7 +13,7 @@ is cheaper than binding them. A state that grows with the output stays in the ru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs
+from lexbeam.graphs.positions import Positions
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.shortlist import Shortlist
 
@@ -36,6 +37,7 @@ class _Batch(NamedTuple):
     memory: dict[str, NDArray[Any]]  # first axis: sentences
     ids: IntArray | None  # shape: (sentences, width), the id at each position
     position: IntArray | None  # shape: (sentences, vocabulary + 1), the position of each id
+    alone: bool  # one sentence from the start, and a decoder made for that
 
 
 class OnnxState(NamedTuple):
@@ -65,20 +67,29 @@ class OnnxEngine:
         word_starts: NDArray[np.bool_] | None = None,
         threads: int = 1,
     ) -> None:
+        self._make_decoder = partial(_session, graphs.decoder, threads)
         self._encoder = _session(graphs.encoder, threads)
-        self._decoder = _session(graphs.decoder, threads)
+        self._alone = _session(graphs.alone, threads) if graphs.alone else None
         self._vocabulary_size = vocabulary_size
         self._source_size = source_vocabulary_size or vocabulary_size
         self._eos = eos
         self._shortlist = shortlist
         self.word_starts = word_starts
-        states = [i for i in self._decoder.get_inputs() if i.name.startswith("state.")]
+        inputs = (self._alone or self._decoder).get_inputs()
+        states = [i for i in inputs if i.name.startswith("state.")]
         self._state_shapes = {i.name: i.shape for i in states}
         self._grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
+        dims = [i.shape[1] for i in inputs if i.name == "positions"]
+        self._positions = Positions(*dims) if dims else None
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         self._next = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
         self._try_out()
+
+    @cached_property
+    def _decoder(self) -> ort.InferenceSession:
+        """The decoder of batches; where single sentences have their own, made when needed."""
+        return self._make_decoder()
 
     def _try_out(self) -> None:
         """Take one step, so that weights which don't fit together are found out now."""
@@ -114,6 +125,8 @@ class OnnxEngine:
         self._refuse_strangers(tokens)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
+        if self._positions is not None:
+            feed["positions"] = self._positions.between(0, tokens.shape[1])
         ids = position = None
         if self._shortlist is not None:
             lists = [
@@ -128,7 +141,10 @@ class OnnxEngine:
             name: found.pop(name) if name in found else _nothing_yet(shape, count)
             for name, shape in self._state_shapes.items()
         }
-        return OnnxState(_Batch(count, found, ids, position), 0, np.arange(count), decoder)
+        alone = count == 1 and self._alone is not None
+        if alone:
+            found.pop("memory.mask")
+        return OnnxState(_Batch(count, found, ids, position, alone), 0, np.arange(count), decoder)
 
     def _refuse_strangers(self, tokens: IntArray) -> None:
         strange = (tokens < 0) | (tokens >= self._source_size)
@@ -151,7 +167,6 @@ class OnnxEngine:
     ) -> Scores:
         """Price the next token of every row; see `lexbeam.scorer.Scorer`."""
         batch, sentences = _without_the_gone(state.batch, state.sentences[parents])
-        slots, places = _layout(sentences, batch.size)
         hidden, nothing = self._hidden(batch, sentences, ban, hold)
         width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
         feed = {
@@ -159,15 +174,17 @@ class OnnxEngine:
             **state.decoder,
             "tokens": tokens,
             "parents": parents,
-            "step": _step(state.step),
-            "slots": slots,
-            "places": places,
             "ask": _positions(batch, sentences, ask),
             "hidden": hidden,
             "nothing": nothing,
             "top": _top(min(top, width)),
         }
-        top_scores, top_ids, ask_scores, *decoder = self._run(feed)
+        if not batch.alone:
+            feed["slots"], feed["places"] = _layout(sentences, batch.size)
+        if self._positions is not None:
+            feed["positions"] = self._positions.between(state.step, state.step + 1)
+        session = self._alone if batch.alone else self._decoder
+        top_scores, top_ids, ask_scores, *decoder = self._run(session, feed)
         if batch.ids is None:
             top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
         elif batch.size == 1:
@@ -185,11 +202,11 @@ class OnnxEngine:
     def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
 
-    def _run(self, feed: dict[str, Any]) -> list[Any]:
+    def _run(self, session: ort.InferenceSession, feed: dict[str, Any]) -> list[Any]:
         if not self._grows:
-            results: list[Any] = self._decoder.run(self._outputs, feed)
+            results: list[Any] = session.run(self._outputs, feed)
             return results
-        binding = self._decoder.io_binding()
+        binding = session.io_binding()
         for name, value in feed.items():
             if isinstance(value, np.ndarray):
                 binding.bind_cpu_input(name, value)
@@ -197,7 +214,7 @@ class OnnxEngine:
                 binding.bind_ortvalue_input(name, value)
         for name in self._outputs:
             binding.bind_output(name)
-        self._decoder.run_with_iobinding(binding)
+        session.run_with_iobinding(binding)
         results = binding.get_outputs()
         return [value.numpy() for value in results[:3]] + results[3:]
 
@@ -297,6 +314,7 @@ def _without_the_gone(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntAr
         {name: value[kept] for name, value in batch.memory.items()},
         None if batch.ids is None else batch.ids[kept],
         None if batch.position is None else batch.position[kept],
+        alone=False,  # what is left may be padded
     )
     return smaller, (np.cumsum(alive) - 1)[sentences]
 
@@ -328,11 +346,6 @@ def _one_after_the_other(rows: int) -> tuple[IntArray, IntArray]:
 def _end_hidden(rows: int, eos: int) -> tuple[IntArray, NDArray[np.float32]]:
     hidden = np.stack([np.arange(rows), np.full(rows, eos)], axis=1)
     return hidden, np.full(rows, -np.inf, np.float32)
-
-
-@lru_cache(maxsize=1024)
-def _step(number: int) -> NDArray[np.float32]:
-    return np.array([number], np.float32)
 
 
 @lru_cache(maxsize=256)

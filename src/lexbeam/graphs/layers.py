@@ -6,6 +6,7 @@ precision is decided by the weights, not here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,11 +131,16 @@ class Layers:
         return self.project(x, padded.T, bias, name)
 
     def project_listed(
-        self, x: str, slots: str, columns: str, scale: str, multiplier: float | None
+        self,
+        x: str,
+        into_slots: Callable[[str], str],
+        columns: str,
+        scale: str,
+        multiplier: float | None,
     ) -> str:
         """Multiply the rows in each sentence's slots by that sentence's own columns."""
         values, x_scale, zero = self.quantise(x, multiplier)
-        values = self._graph.node("Gather", values, slots)  # shape: (sentences, slots, dim)
+        values = into_slots(values)  # shape: (sentences, slots, dim)
         return self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
 
     def lookup(self, name: str, tokens: str, factor: float) -> str:

@@ -163,7 +163,6 @@ class _Decoder(_Network):
         config, graph = self.config, self.graph
         tokens = graph.input("tokens", "int64", ["rows"])
         self.parents = graph.input("parents", "int64", ["rows"])
-        graph.input("step", "float32", [1])
         x = self.cell("decoder_l1", 1, self.embed(tokens))
         context = self.attend(x)
         for layer in range(2, config.decoder_layers + 1):

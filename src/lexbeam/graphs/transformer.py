@@ -105,6 +105,7 @@ def build(config: TransformerConfig, weights: Weights, *, shortlist: bool) -> Gr
         return Graphs(
             _Encoder(config, weights, shortlist).write(),
             _Decoder(config, weights, shortlist).write(),
+            _Decoder(config, weights, shortlist, alone=True).write(),
         )
     except KeyError as error:
         raise ModelError(f"the weight {error} is missing from the model") from None
@@ -148,19 +149,11 @@ class _Transformer:
     def top(self, side: str, x: str) -> str:
         return self.around(self.config.postprocess_top, f"{side}_top", x)
 
-    def embed(self, name: str, side: str, tokens: str, positions: str) -> str:
-        """Look tokens up and add sinusoidal positions; the id after the last embeds as zero."""
+    def embed(self, name: str, side: str, tokens: str) -> str:
+        """Look tokens up and add their positions; the id after the last embeds as zero."""
         dim = self.config.dim
         rows = self.layers.lookup(name, tokens, float(np.sqrt(dim)))
-        # sin(p·f) in the first half, cos(p·f) = sin(p·f + π/2) in the second
-        half = dim // 2
-        frequencies = 10000.0 ** (-np.arange(half) / max(half - 1, 1))
-        phases = np.repeat([0.0, np.pi / 2], half)
-        angles = self.graph.node(
-            "Mul", positions, self.graph.constant(np.tile(frequencies, 2).astype(np.float32))
-        )
-        angles = self.graph.node("Add", angles, self.graph.constant(phases.astype(np.float32)))
-        x = self.graph.node("Add", rows, self.graph.node("Sin", angles))
+        x = self.graph.node("Add", rows, self.graph.input("positions", "float32", ["time", dim]))
         return self.around(self.config.postprocess_embedding, f"{side}_emb", x)
 
     def feed_forward(self, prefix: str, x: str, depth: int) -> str:
@@ -186,15 +179,7 @@ class _Encoder(_Transformer):
         config, graph = self.config, self.graph
         tokens = graph.input("tokens", "int64", ["sentences", "time"])
         mask = graph.input("mask", "int32", ["sentences", "time"])
-        positions = graph.node(
-            "Range",
-            graph.constant(np.array(0, np.int64)),
-            graph.node("Squeeze", graph.node("Shape", tokens, start=1, end=2)),
-            graph.constant(np.array(1, np.int64)),
-        )
-        positions = graph.node("Cast", positions, to=1)
-        positions = graph.node("Unsqueeze", positions, graph.ints(1))  # shape: (time, 1)
-        x = self.embed(config.source_embedding, "encoder", tokens, positions)
+        x = self.embed(config.source_embedding, "encoder", tokens)
         for layer in range(1, config.encoder_layers + 1):
             x = self.attend_to_itself(f"encoder_l{layer}_self", x, mask)
             x = self.feed_forward(f"encoder_l{layer}_ffn", x, config.encoder_ffn_depth)
@@ -247,20 +232,27 @@ def tied(config: TransformerConfig, layer: int) -> int:
 
 
 class _Decoder(_Transformer):
-    """One step: the token just taken in, the best next tokens out."""
+    """One step: the token just taken in, the best next tokens out.
 
-    def __init__(self, config: TransformerConfig, weights: Weights, shortlist: bool) -> None:
+    Rows step into the slots of their sentence where these share something, and back. For a
+    sentence that is alone that is no work, and nothing of its source has to be masked.
+    """
+
+    def __init__(
+        self, config: TransformerConfig, weights: Weights, shortlist: bool, alone: bool = False
+    ) -> None:
         super().__init__(config, weights, shortlist, "decoder")
+        self.alone = alone
 
     def write(self) -> bytes:
         config, graph = self.config, self.graph
         tokens = graph.input("tokens", "int64", ["rows"])
         self.parents = graph.input("parents", "int64", ["rows"])
-        step = graph.input("step", "float32", [1])
-        self.slots = graph.input("slots", "int64", ["sentences", "slots"])
-        self.places = graph.input("places", "int64", ["rows"])
-        self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
-        x = self.embed(config.target_embedding, "decoder", tokens, step)
+        if not self.alone:
+            self.slots = graph.input("slots", "int64", ["sentences", "slots"])
+            self.places = graph.input("places", "int64", ["rows"])
+            self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
+        x = self.embed(config.target_embedding, "decoder", tokens)
         for layer in range(1, config.decoder_layers + 1):
             prefix = f"decoder_l{tied(config, layer)}"
             if config.decoder == "ssru":
@@ -271,6 +263,18 @@ class _Decoder(_Transformer):
             x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
         self.price(self.top("decoder", x))
         return graph.model()
+
+    def into_slots(self, rows: str) -> str:
+        """From (rows, …) to (sentences, slots, …)."""
+        if self.alone:
+            return self.graph.node("Unsqueeze", rows, self.graph.ints(0))
+        return self.graph.node("Gather", rows, self.slots)
+
+    def out_of_slots(self, slots: str) -> str:
+        """From (sentences, slots, …) to (rows, …)."""
+        if self.alone:
+            return self.graph.node("Squeeze", slots, self.graph.ints(0))
+        return self.graph.node("Gather", self.graph.node("Flatten", slots, axis=2), self.places)
 
     def state(self, name: str, shape: Sequence[Dim]) -> str:
         """Take a state of the step before, in the order of the rows of this step."""
@@ -312,15 +316,17 @@ class _Decoder(_Transformer):
         return self.after(f"{prefix}_Wo", y, x)
 
     def attend_to_source(self, prefix: str, layer: int, x: str) -> str:
-        """Attention over the source: rows step into the slots of their sentence and back."""
+        """Attention over the source, which the rows of a sentence share."""
         graph, config = self.graph, self.config
         shape: list[Dim] = ["sentences", config.heads, "time", config.dim // config.heads]
         keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
         y = self.before(f"{prefix}_Wo", x)
         q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
-        q = graph.node("Gather", q, self.slots)  # shape: (sentences, slots, dim)
-        y = graph.node("MultiHeadAttention", q, keys, values, "", self.mask, num_heads=config.heads)
-        y = graph.node("Gather", graph.node("Flatten", y, axis=2), self.places)
+        mask = [] if self.alone else ["", self.mask]
+        y = graph.node(
+            "MultiHeadAttention", self.into_slots(q), keys, values, *mask, num_heads=config.heads
+        )
+        y = self.out_of_slots(y)
         y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
         return self.after(f"{prefix}_Wo", y, x)
 
@@ -343,8 +349,10 @@ class _Decoder(_Transformer):
         bias = graph.input("memory.output_bias", "float32", size)
         if isinstance(table, Int8Matrix):
             scale = graph.input("memory.output_scale", "float32", size)
-            logits = self.layers.project_listed(x, self.slots, columns, scale, table.activation)
+            logits = self.layers.project_listed(
+                x, self.into_slots, columns, scale, table.activation
+            )
         else:
-            logits = graph.node("MatMul", graph.node("Gather", x, self.slots), columns)
+            logits = graph.node("MatMul", self.into_slots(x), columns)
         logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
-        return graph.node("Gather", graph.node("Flatten", logits, axis=2), self.places)
+        return self.out_of_slots(logits)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,12 +86,29 @@ def _value_info(name: str, dtype: str, shape: Sequence[Dim]) -> bytes:
     return _bytes(1, name) + _bytes(2, _bytes(1, tensor_type))
 
 
+class _Node(NamedTuple):
+    op: str
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    attributes: Mapping[str, Attribute]
+
+
+def _node(node: _Node, named: Mapping[str, str]) -> bytes:
+    parts = [_bytes(1, named.get(name, name)) for name in node.inputs]
+    parts += [_bytes(2, named.get(name, name)) for name in node.outputs]
+    parts += [_bytes(4, node.op)]
+    parts += [_bytes(5, _attribute(name, value)) for name, value in node.attributes.items()]
+    parts += [_bytes(7, "com.microsoft" if node.op in _CONTRIB else "")]
+    return b"".join(parts)
+
+
 class GraphWriter:
     """Collect the nodes and constants of one graph; values are known by their names."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._nodes: list[bytes] = []
+        self._nodes: list[_Node] = []
+        self._named: dict[str, str] = {}  # values that are given out, and under which name
         self._constants: list[bytes] = []
         self._inputs: list[bytes] = []
         self._outputs: list[bytes] = []
@@ -108,7 +125,11 @@ class GraphWriter:
 
     def output(self, name: str, value: str, dtype: str, shape: Sequence[Dim]) -> None:
         """Give a value out of the graph under a name of its own."""
-        self._append("Identity", [value], [name], {})
+        made_here = any(value in node.outputs for node in self._nodes)
+        if made_here and value not in self._named:
+            self._named[value] = name
+        else:
+            self._nodes.append(_Node("Identity", [value], [name], {}))
         self._outputs.append(_value_info(name, dtype, shape))
 
     def constant(self, array: NDArray[Any], name: str = "constant") -> str:
@@ -128,26 +149,12 @@ class GraphWriter:
     def nodes(self, op: str, *inputs: str, outputs: int, **attributes: Attribute) -> list[str]:
         """Add a node with several outputs and return the names of its values."""
         names = [self._fresh(op) for _ in range(outputs)]
-        self._append(op, inputs, names, attributes)
+        self._nodes.append(_Node(op, inputs, names, attributes))
         return names
-
-    def _append(
-        self,
-        op: str,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        attributes: Mapping[str, Attribute],
-    ) -> None:
-        parts = [_bytes(1, name) for name in inputs]
-        parts += [_bytes(2, name) for name in outputs]
-        parts += [_bytes(4, op)]
-        parts += [_bytes(5, _attribute(name, value)) for name, value in attributes.items()]
-        parts += [_bytes(7, "com.microsoft" if op in _CONTRIB else "")]
-        self._nodes.append(b"".join(parts))
 
     def model(self) -> bytes:
         """Return the finished model as the content of an ``.onnx`` file."""
-        graph = [_bytes(1, node) for node in self._nodes]
+        graph = [_bytes(1, _node(node, self._named)) for node in self._nodes]
         graph += [_bytes(2, self._name)]
         graph += [_bytes(5, constant) for constant in self._constants]
         graph += [_bytes(11, value) for value in self._inputs]

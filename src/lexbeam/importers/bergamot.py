@@ -76,7 +76,7 @@ def _build(files: _Files) -> list[bytes]:
     config = marian_config.interpret(model.config)
     known = _with_output_multiplier(config, model)
     graphs = transformer.build(config, known, shortlist=files.shortlist is not None)
-    return [json.dumps(asdict(config)).encode(), *graphs]
+    return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
 
 
 def _with_output_multiplier(config: TransformerConfig, model: marian_binary.MarianModel) -> Weights:
