@@ -37,10 +37,19 @@ def test_a_phrase_is_spelled_as_in_a_sentence(processor: Processor, target: Targ
     assert spelling.ids in [tuple(sentence[i : i + width]) for i in range(len(sentence))]
 
 
-def test_a_phrase_looks_like_what_the_vocabulary_can_write(target: TargetText) -> None:
+def test_composed_and_decomposed_characters_are_the_same(target: TargetText) -> None:
     assert target.spell("cafe\u0301").surface == "café"
-    assert target.spell("ﬁm").surface == "fim"
-    assert target.spell("２０").surface == "20"
+    assert target.spell("cafe\u0301").written == ""
+
+
+@pytest.mark.parametrize(("phrase", "written"), [("ﬁm", "fim"), ("２０", "20"), ("m²", "m2")])
+def test_a_phrase_looks_as_it_was_asked_for(target: TargetText, phrase: str, written: str) -> None:
+    spelling = target.spell(phrase)
+    assert (spelling.surface, spelling.written) == (phrase, written)
+    ids = [*target.spell("casa").ids, *spelling.ids, *spelling.ids]
+    assert target.decode(ids) == f"casa {written} {written}"
+    assert target.decode(ids, [spelling]) == f"casa {phrase} {written}"
+    assert target.decode(ids, [spelling, spelling]) == f"casa {phrase} {phrase}"
 
 
 def test_no_space_goes_before_scripts_without_spaces(

@@ -246,7 +246,7 @@ class Document:
         """Refuse what no search could do."""
         for avoided in self._avoided:
             for spelling in self._spellings:
-                if contains(spelling.surface, avoided.surface):
+                if contains(spelling.written or spelling.surface, avoided.surface):
                     raise ConstraintError(
                         f"{quoted(avoided.surface)} is avoided, but {quoted(spelling.surface)} "
                         "is demanded: drop one of them"

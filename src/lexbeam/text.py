@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lexbeam.constraints import quoted
 from lexbeam.errors import ConstraintError, ModelError
-from lexbeam.spans import Span, are_glued, is_unspaced, needs_boundary
+from lexbeam.spans import Span, are_glued, is_unspaced, locate, needs_boundary
 
 BoolArray = NDArray[np.bool_]
 
@@ -44,6 +44,8 @@ class Spelling:
     surface: str
     spaced: bool = True
     pieces: tuple[str, ...] = ()
+    written: str = ""
+    """What the model writes instead, where it can't tell the two apart: 1o for 1º."""
 
 
 class SourceText:
@@ -94,7 +96,7 @@ class TargetText:
         Where the tokens of a spelling stand, its unknown characters are written out.
         """
         text: str = self._processor.decode(self._pieces(ids, spellings))
-        return text.strip()
+        return _as_asked(text.strip(), spellings)
 
     def tokens_at(
         self, ids: Sequence[int], span: Span, spellings: Sequence[Spelling] = ()
@@ -136,7 +138,7 @@ class TargetText:
         with_unknowns = None
         for spelling in self._spellings(phrase):
             if not spelling.pieces:
-                return spelling
+                return _asked_as(phrase, spelling)
             with_unknowns = with_unknowns or spelling
         if with_unknowns is None:
             raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
@@ -235,6 +237,25 @@ class TargetText:
                 yield chr(code) if code < 0x80 else ""
             else:
                 yield "" if any(flag) else piece.replace(SPACE, " ")
+
+
+def _asked_as(phrase: str, spelling: Spelling) -> Spelling:
+    """Let a phrase look in the output as it was asked for, not as the model normalises it."""
+    same = unicodedata.normalize("NFC", spelling.surface) == unicodedata.normalize("NFC", phrase)
+    return spelling if same else replace(spelling, surface=phrase, written=spelling.surface)
+
+
+def _as_asked(text: str, spellings: Sequence[Spelling]) -> str:
+    """Write phrases as they were asked for, each in a place of its own."""
+    normalised = [spelling for spelling in spellings if spelling.written]
+    spans = locate(text, [spelling.written for spelling in normalised])
+    found = [(span, s.surface) for span, s in zip(spans, normalised, strict=True) if span]
+    changed_from = len(text)
+    for (start, end), surface in sorted(found, reverse=True):
+        if end <= changed_from:
+            text = text[:start] + surface + text[end:]
+            changed_from = start
+    return text
 
 
 def _begins_apart(written: str) -> bool:
