@@ -288,10 +288,11 @@ def measure(everyone: Sequence[Engine], jobs: Sequence[Job], count: int, slice_s
     return tallies
 
 
-def report(tallies: dict[tuple[str, Job], Tally]) -> None:
-    """Print a table: a line an engine and job."""
+def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | None) -> None:
+    """Print a table: a line an engine and job; BLEU where there are references and sacreBLEU."""
+    bleu = import_module("sacrebleu").corpus_bleu if find_spec("sacrebleu") else None
     head = f"{'engine':<15}{'k':>3}{'batch':>6}{'C':>4}{'ms/sentence':>13}{'ms/step':>9}"
-    print(f"{head}{'of bergamot':>13}{'step of C=0':>13}{'same output':>13}")
+    print(f"{head}{'of bergamot':>13}{'step of C=0':>13}{'same output':>13}{'BLEU':>8}")
     for (name, job), tally in tallies.items():
         each = 1000 * tally.seconds / tally.sentences
         step = f"{1000 * tally.seconds / tally.steps:9.3f}" if tally.steps else " " * 9
@@ -301,10 +302,15 @@ def report(tallies: dict[tuple[str, Job], Tally]) -> None:
         line += f"{tally.seconds / native.seconds:>13.2f}" if native else " " * 13
         if plain and tally.steps and job.constraints:
             ratio = tally.seconds / tally.steps / (plain.seconds / plain.steps)
-            line += f"{ratio:>13.2f}"
+            line += f"{ratio:>13.2f}{'':>13}"
         elif native and name != "bergamot":
             same = np.mean([text == native.outputs[i] for i, text in tally.outputs.items()])
             line += f"{'':>13}{same:>13.0%}"
+        else:
+            line += " " * 26
+        if bleu and references:
+            outputs = [tally.outputs[i] for i in range(len(references))]
+            line += f"{bleu(outputs, [references]).score:>8.2f}"
         print(line)
 
 
@@ -338,7 +344,8 @@ def main() -> None:
     ]
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, 1 thread used")
     print(f"load at the start: {os.getloadavg()[0]:.2f}; {len(texts)} sentences\n")
-    report(measure(everyone, jobs, len(texts), options.slice))
+    references = _lines(options.reference, options.sentences) if options.reference else None
+    report(measure(everyone, jobs, len(texts), options.slice), references)
     print(f"\nload at the end: {os.getloadavg()[0]:.2f}")
 
 
