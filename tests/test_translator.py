@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lexbeam import loading
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError, SettingError
 from lexbeam.model import Model
 from lexbeam.spans import contains
@@ -284,6 +285,7 @@ def test_what_the_search_refuses_is_said_in_words(translator: Translator, toy_mo
 
 def test_models_that_are_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LEXBEAM_HOME", str(tmp_path))
+    monkeypatch.setattr(loading, "EMBEDDED", tmp_path / "not in this package")
     with pytest.raises(ModelError, match="run: lexbeam pull xx-yy"):
         load("xx-yy")
     with pytest.raises(ModelError, match="check the path"):
