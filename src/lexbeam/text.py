@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import sentencepiece
@@ -124,14 +125,7 @@ class TargetText:
         and a byte of a longer character might be anything, so they count as neither. A model's
         vocabulary may be larger than the text's, padded with tokens that are never used.
         """
-        size = min(self._processor.get_piece_size(), vocabulary_size)
-        begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
-        ends_apart = np.zeros(vocabulary_size, dtype=bool)
-        for token, written in enumerate(self._writings(size)):
-            begins_apart[token] = _begins_apart(written)
-            ends_apart[token] = bool(written) and not needs_boundary(written)
-        begins_apart[self._eos] = True
-        return begins_apart, ends_apart
+        return _masks(self._processor, vocabulary_size)
 
     def spell(self, phrase: str) -> Spelling:
         """Return a phrase as the tokens that spell it in the middle of a sentence."""
@@ -223,20 +217,36 @@ class TargetText:
                     break
         return pieces
 
-    def _writings(self, size: int) -> Iterator[str]:
-        """Yield what each piece adds to the text; nothing where that can't be known."""
-        ids = list(range(size))
-        processor = self._processor
-        silent = (processor.is_control, processor.is_unused, processor.is_unknown)
-        flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
-        for piece, is_byte, flag in zip(
-            processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True
-        ):
-            if is_byte:
-                code = int(piece[3:5], 16)  # written as <0xNN>
-                yield chr(code) if code < 0x80 else ""
-            else:
-                yield "" if any(flag) else piece.replace(SPACE, " ")
+
+@lru_cache(maxsize=4)
+def _masks(
+    processor: sentencepiece.SentencePieceProcessor, vocabulary_size: int
+) -> tuple[BoolArray, BoolArray]:
+    """Go through the vocabulary once: engine and search of a model both ask for its masks."""
+    size = min(processor.get_piece_size(), vocabulary_size)
+    begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
+    ends_apart = np.zeros(vocabulary_size, dtype=bool)
+    for token, written in enumerate(_writings(processor, size)):
+        begins_apart[token] = _begins_apart(written)
+        ends_apart[token] = bool(written) and not needs_boundary(written)
+    begins_apart[_eos(processor)] = True
+    begins_apart.flags.writeable = ends_apart.flags.writeable = False
+    return begins_apart, ends_apart
+
+
+def _writings(processor: sentencepiece.SentencePieceProcessor, size: int) -> Iterator[str]:
+    """Yield what each piece adds to the text; nothing where that can't be known."""
+    ids = list(range(size))
+    silent = (processor.is_control, processor.is_unused, processor.is_unknown)
+    flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
+    for piece, is_byte, flag in zip(
+        processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True
+    ):
+        if is_byte:
+            code = int(piece[3:5], 16)  # written as <0xNN>
+            yield chr(code) if code < 0x80 else ""
+        else:
+            yield "" if any(flag) else piece.replace(SPACE, " ")
 
 
 def _asked_as(phrase: str, spelling: Spelling) -> Spelling:
