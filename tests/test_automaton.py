@@ -185,6 +185,7 @@ HAUS, TUER, DOT, THE, END = range(5)
 WORDS = Words(
     boundary=np.array([True, False, True, True, True]),
     closing=np.array([False, False, True, False, False]),
+    starting=np.array([True, False, False, True, False]),
 )
 
 

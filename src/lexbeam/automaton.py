@@ -15,70 +15,67 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexbeam.chains import Chains
+from lexbeam.demands import Demand, number_demands, tokens_of
+from lexbeam.endings import BoolArray, complete, counts, intersects, pack_endings, pack_progress
+from lexbeam.patterns import Pattern
 from lexbeam.scorer import PAD, IntArray
+from lexbeam.softs import Softs
 from lexbeam.states import States
 from lexbeam.tables import Bits, pack_bits, pack_rows, starts, unpack_bits
-from lexbeam.trie import ROOT, Demand, Node, Tokens, Trie
+from lexbeam.trie import BEGIN, ROOT, Node, Tokens, Trie
 from lexbeam.words import Words
-
-BoolArray = NDArray[np.bool_]
 
 _WORTH_PACKING = 2048
 """Tokens asked of all hypotheses together from which it pays to leave out what has been met."""
-
-
-@dataclass(frozen=True)
-class _Completion:
-    """One phrase that ends at each node; a node where several end has several of these."""
-
-    lowest: Bits  # shape of each word: (nodes,)
-    field: Bits
-    length: IntArray  # shape: (nodes,)
-    repeats: bool
-
-
-@dataclass(frozen=True)
-class _Progress:
-    """One suffix of each node that has begun a phrase; longer suffixes come first."""
-
-    depth: IntArray  # shape: (nodes,)
-    node: IntArray
-    begun: Bits
 
 
 class Automaton:
     """Tables for the phrases of every sentence of a batch.
 
     With ``words`` phrases count as whole words only, without they are plain token sequences.
-    ``can_hold`` says whether the model can be told not to end a word (`lexbeam.scorer`).
+    ``can_hold`` says whether the model can be told not to end a word (`lexbeam.scorer`); ``eos``
+    is the token with which an output ends.
     """
 
     def __init__(
         self,
-        demanded: Sequence[Sequence[Tokens]],
+        demanded: Sequence[Sequence[Demand]],
         avoided: Sequence[Sequence[Tokens]],
         vocabulary_size: int,
         words: Words | None = None,
         can_hold: bool = True,
+        eos: int | None = None,
     ) -> None:
         self.whole_words = words
+        self.demands = [number_demands(phrases, words) for phrases in demanded]
         self.tries = []
-        for phrases, avoid in zip(demanded, avoided, strict=True):
+        for demands, avoid in zip(self.demands, avoided, strict=True):
             held = [phrase for phrase in avoid if can_hold and self._waits(phrase)]
             banned = [phrase for phrase in avoid if not (can_hold and self._waits(phrase))]
-            self.tries.append(Trie(phrases, banned, held))
+            self.tries.append(Trie(demands.endings, banned, held))
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        self.sizes = np.array([trie.size for trie in self.tries], dtype=np.int64)
-        bits = max((len(trie.bit_of_phrase) for trie in self.tries), default=0)
+        self.sizes = np.array([demands.size for demands in self.demands], dtype=np.int64)
+        self._hard_sizes = np.array([demands.hard_size for demands in self.demands])
+        bits = max((demands.wanted for demands in self.demands), default=0)
         self.words = -(-bits // 64)
         self._index_tokens(vocabulary_size)
         self._tabulate_moves()
         self._tabulate_asked_and_banned()
         self._tabulate_completions_and_progress()
+        sentences = [0, *(i for i, trie in enumerate(self.tries) for _ in trie.nodes)]
+        sentence_of_node = np.array(sentences, dtype=np.int64)
+        self.softs: Softs | None = None
+        if any(demands.softs for demands in self.demands):
+            self.softs = Softs(self.demands, sentence_of_node, self.words)
+        self._chains: Chains | None = None
+        if any(demands.stages for demands in self.demands):
+            self._chains = Chains(self.demands, self.tries, words, self.words, eos)
+        strict = np.array([False] + [node.strict for trie in self.tries for node in trie.nodes])
+        self._strict = strict if strict.any() else None  # shape: (nodes,)
 
     def _waits(self, phrase: Tokens) -> bool:
         """Say whether the phrase counts only if a boundary follows."""
@@ -89,9 +86,11 @@ class Automaton:
     def _index_tokens(self, vocabulary_size: int) -> None:
         """Give every token of a phrase a symbol, from 1 on; all other tokens are symbol 0."""
         alphabet = sorted({token for trie in self.tries for token in trie.alphabet})
-        self._symbol = np.zeros(vocabulary_size, dtype=np.int64)
+        # The last entry is that of `BEGIN`, which stands for a token beyond the vocabulary.
+        self._symbol = np.zeros(vocabulary_size + 1, dtype=np.int64)
         self._symbol[alphabet] = np.arange(1, len(alphabet) + 1)
-        self._symbols = len(alphabet) + 1
+        self._symbol[BEGIN] = len(alphabet) + 1
+        self._symbols = len(alphabet) + 2
 
     def _tabulate_moves(self) -> None:
         """Make the transitions: dense from the roots, a short list for every other node."""
@@ -122,7 +121,7 @@ class Automaton:
         always: list[list[int]] = []
         for root, trie in zip(self.roots.tolist(), self.tries, strict=True):
             nodes, first = trie.nodes, trie.nodes[ROOT].children
-            serving = {t: n for t, n in first.items() if nodes[n].serves}
+            serving = {t: n for t, n in first.items() if nodes[n].serves and t != BEGIN}
             always.append([t for t, n in first.items() if nodes[n].avoided])
             from_root = set(always[-1])
             for node in nodes:
@@ -130,7 +129,9 @@ class Automaton:
                 useful = [
                     (token, root + target)
                     for token, target in ways.items()
-                    if nodes[target].serves and not nodes[target].avoided
+                    if nodes[target].serves
+                    and not nodes[target].avoided
+                    and (nodes[target].leads or not node.strict)
                 ]
                 tokens.append([token for token, _ in useful])
                 targets.append([target for _, target in useful])
@@ -145,41 +146,15 @@ class Automaton:
         nodes = [Node(depth=0), *(node for trie in self.tries for node in trie.nodes)]
         first = [0, *(r for r, t in zip(self.roots, self.tries, strict=True) for _ in t.nodes)]
         self._serves = pack_bits([node.serves for node in nodes], self.words)
-        ends = [[d for d in node.completes if not self._waits(d.tokens)] for node in nodes]
-        waiting = [[d for d in node.completes if self._waits(d.tokens)] for node in nodes]
-        self._completed_now = self._layer_completions(ends)
-        self._completed_later = self._layer_completions(waiting)
-        self._progress = []
-        for layer in range(max(len(node.progress) for node in nodes)):
-            rows = [n.progress[layer] if layer < len(n.progress) else (0, 0, 0) for n in nodes]
-            self._progress.append(
-                _Progress(
-                    np.array([depth for depth, _, _ in rows], dtype=np.int64),
-                    np.array(
-                        [root + node for root, (_, node, _) in zip(first, rows, strict=True)],
-                        dtype=np.int64,
-                    ),
-                    pack_bits([bits for _, _, bits in rows], self.words),
-                )
-            )
+        ends = [[e for e in node.ends if not e.waits] for node in nodes]
+        waiting = [[e for e in node.ends if e.waits] for node in nodes]
+        self._completed_now = pack_endings(ends, self.words)
+        self._completed_later = pack_endings(waiting, self.words)
+        begun = [node.progress for node in nodes]
+        self._progress = pack_progress(begun, first, self.words)
         self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)
         held = np.array([node.held for node in nodes], dtype=np.bool_)
         self._held = held if held.any() else None  # shape: (nodes,)
-
-    def _layer_completions(self, ends: Sequence[Sequence[Demand]]) -> list[_Completion]:
-        nothing = Demand((), 0, 0)
-        layers = []
-        for layer in range(max(map(len, ends))):
-            rows = [row[layer] if layer < len(row) else nothing for row in ends]
-            layers.append(
-                _Completion(
-                    pack_bits([d.lowest & d.field for d in rows], self.words),
-                    pack_bits([d.field for d in rows], self.words),
-                    np.array([len(d.tokens) for d in rows], dtype=np.int64),
-                    any(d.times > 1 for d in rows),
-                )
-            )
-        return layers
 
     # --- walking, every step --------------------------------------------------------------
 
@@ -187,7 +162,8 @@ class Automaton:
         """Return the state before the first token, one a sentence."""
         nothing = tuple(np.zeros(len(self.tries), np.uint64) for _ in range(self.words))
         zeros = np.zeros(len(self.tries), np.int64)
-        return self._arrive(self.roots, nothing, zeros)
+        first = self.roots + np.array([trie.start for trie in self.tries], dtype=np.int64)
+        return self._arrive(first, nothing, zeros)
 
     def advance(self, states: States, tokens: IntArray) -> States:
         """Let every hypothesis take a token; arrays are broadcast against each other."""
@@ -227,31 +203,55 @@ class Automaton:
         seen_tokens: IntArray,
     ) -> States:
         """Settle which words have ended, and arrive at the nodes."""
+        chains = self._chains
+        if chains is not None and chains.any_at_end:
+            seen = chains.go_on(nodes, tokens, seen)
         if self.whole_words is not None:
             ended = self.whole_words.ended(tokens)
             met = tuple(np.where(ended, s, m) for s, m in zip(seen, met, strict=True))
             met_tokens = np.where(ended, seen_tokens, met_tokens)
+        else:
+            met, met_tokens = seen, seen_tokens
+        if chains is not None:
+            met = chains.shift(nodes, tokens, met)
         return self._arrive(nodes, met, met_tokens)
 
     def _arrive(self, node: IntArray, met: Bits, met_tokens: IntArray) -> States:
         """Count what ends at a node; the longest suffix that has begun a phrase is progress."""
-        met, met_tokens = _complete(self._completed_now, node, met, met_tokens)
+        met, met_tokens = complete(self._completed_now, node, met, met_tokens)
         seen, seen_tokens = met, met_tokens
         if self._completed_later:
-            seen, seen_tokens = _complete(self._completed_later, node, met, met_tokens)
-        bank = seen_tokens
+            seen, seen_tokens = complete(self._completed_later, node, met, met_tokens)
+        bank, stages = seen_tokens, None
+        if self._chains is not None:
+            met = self._chains.trim(node, met)
+            seen = self._chains.trim(node, seen)
+            staged, stages = self._chains.count(node, seen)
+            bank = seen_tokens + staged
+        states = States(node, met, met_tokens, seen, seen_tokens, bank, stages)
         if self._progress:
-            bank = seen_tokens + self._in_progress(node, seen)
-        return States(node, met, met_tokens, seen, seen_tokens, bank)
+            states = states._replace(bank=bank + self._in_progress(states, states.unmet))
+        return states
 
-    def _in_progress(self, node: IntArray, seen: Bits) -> IntArray:
-        """Return the length of the longest suffix that has begun an unmet phrase."""
-        unseen = [~word for word in seen]
-        longest: IntArray | None = None
+    def hard_need(self, states: States, sentences: IntArray) -> IntArray:
+        """Return the constraint tokens still missing of what can't be given up."""
+        if self.softs is None:
+            return self.sizes[sentences] - states.bank
+        wanted = zip(states.unmet, self.softs.hard_wanted, strict=True)
+        unmet = tuple(word & hard[states.node] for word, hard in wanted)
+        have = self.softs.hard_tokens(states)
+        if self._progress:
+            have = have + self._in_progress(states, unmet)
+        return self._hard_sizes[sentences] - have
+
+    def _in_progress(self, states: States, unmet: Bits) -> IntArray:
+        """Return what the suffix that counts for most has begun of something unmet."""
+        most: IntArray | None = None
         for layer in self._progress:
-            length = layer.depth[node] * _intersects(layer.begun, node, unseen)
-            longest = length if longest is None else np.maximum(longest, length)
-        return np.zeros_like(node) if longest is None else longest
+            gain = layer.gain[states.node] * counts(layer, states, unmet)
+            most = gain if most is None else np.maximum(most, gain)
+        assert most is not None
+        return most
 
     def ask(self, states: States) -> tuple[IntArray, IntArray]:
         """Return the tokens that start or continue an unmet phrase, and where they lead.
@@ -261,7 +261,7 @@ class Automaton:
         targets = self._ask_targets.take(states.node, axis=0)
         if not targets.size:
             return targets, targets
-        useful = _intersects(self._serves, targets, [~word[:, None] for word in states.seen])
+        useful = intersects(self._serves, targets, [word[:, None] for word in states.unmet])
         tokens = self._ask_tokens.take(states.node, axis=0)
         if self._held is not None and self.whole_words is not None:
             useful &= ~(self._held[states.node][:, None] & self.whole_words.ended(tokens))
@@ -274,7 +274,7 @@ class Automaton:
         """Say which nodes would start or continue a phrase that their parents have not met."""
         if not self.words:
             return np.zeros(nodes.shape, np.bool_)
-        return _intersects(self._serves, nodes, [~word[parents] for word in states.seen])
+        return intersects(self._serves, nodes, [word[parents] for word in states.unmet])
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
@@ -294,36 +294,47 @@ class Automaton:
         Only what the phrases are, not their tokens, is counted: the banks are zero.
         """
         zeros = np.zeros_like(node)
-        seen, _ = _complete(self._completed_later, node, met, zeros)
+        if self._chains is not None:
+            met = self._chains.trim(node, met)
+        seen, _ = complete(self._completed_later, node, met, zeros)
         return States(node, met, zeros, seen, zeros, zeros)
 
     def breaks(self, states: States) -> BoolArray:
         """Say who has just completed an avoided phrase."""
         return self._avoided[states.node]
 
+    def strict(self, states: States) -> BoolArray | None:
+        """Say who may only take what it asks for: the output must begin so; None: nobody."""
+        return None if self._strict is None else self._strict[states.node]
+
     def places(self, states: States) -> IntArray:
         """Return the node of the phrase in progress, 0 where there is none."""
         place = np.zeros_like(states.node)
-        unseen = [~word for word in states.seen]
+        unmet = states.unmet
         for layer in reversed(self._progress):
-            place = np.where(
-                _intersects(layer.begun, states.node, unseen), layer.node[states.node], place
-            )
+            place = np.where(counts(layer, states, unmet), layer.node[states.node], place)
         return place
+
+    def settled(self, states: States) -> list[IntArray]:
+        """Return what tells sets of met constraint tokens from each other, as several numbers."""
+        seen, stages = states.seen, states.stages
+        if self._chains is None or stages is None:
+            return [self.places(states), *(word.view(np.int64) for word in seen)]
+        parts = self._chains.without_ages(states.node, seen, stages)
+        return [self.places(states), *(word.view(np.int64) for word in parts)]
+
+    def settle(self, sentence: int, tokens: Sequence[int]) -> tuple[list[bool], float]:
+        """Say what a whole output of a sentence has met, and what it paid for the rest."""
+        states = self.start().take(np.array([sentence]))
+        for token in tokens:
+            states = self.advance(states, np.array([token]))
+        paid = 0.0 if self.softs is None else float(self.softs.settle(states)[1][0])
+        return self.met_phrases(sentence, states, 0), paid
 
     def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
         """Say phrase by phrase, in the order they were given, what a finished output has met."""
         bits = unpack_bits(states.seen, index)
-        return [bool(bits >> bit & 1) for bit in self.tries[sentence].bit_of_phrase]
-
-
-def _intersects(table: Bits, rows: IntArray, others: Sequence[NDArray[np.uint64]]) -> BoolArray:
-    """Say which sets, picked from a table, share a member with the others."""
-    common: NDArray[np.uint64] = table[0][rows] & others[0]
-    for word, other in zip(table[1:], others[1:], strict=True):
-        common |= word[rows] & other
-    shared: BoolArray = common != 0
-    return shared
+        return [bool(bits & met) for met in self.demands[sentence].met]
 
 
 def _pack(useful: BoolArray, tokens: IntArray, targets: IntArray) -> tuple[IntArray, IntArray]:
@@ -340,29 +351,6 @@ def _pack(useful: BoolArray, tokens: IntArray, targets: IntArray) -> tuple[IntAr
     return packed_tokens, packed_targets
 
 
-def _complete(
-    layers: Sequence[_Completion], node: IntArray, met: Bits, met_tokens: IntArray
-) -> tuple[Bits, IntArray]:
-    """Mark the phrases that end at the nodes as met, each occurrence once."""
-    for layer in layers:
-        grown: list[NDArray[np.uint64]] = []
-        new_anywhere: NDArray[np.uint64] | None = None
-        carry: NDArray[np.uint64] | None = None
-        for lowest, field, bits in zip(layer.lowest, layer.field, met, strict=True):
-            new = lowest[node]
-            if layer.repeats:
-                shifted = bits << np.uint64(1)
-                new = new | ((shifted if carry is None else shifted | carry) & field[node])
-                carry = bits >> np.uint64(63)
-            new = new & ~bits
-            grown.append(bits | new)
-            new_anywhere = new if new_anywhere is None else new_anywhere | new
-        if new_anywhere is not None:
-            met_tokens = met_tokens + layer.length[node] * (new_anywhere != 0)
-        met = tuple(grown)
-    return met, met_tokens
-
-
 @dataclass(frozen=True)
 class Trace:
     """What a sequence of tokens did for its phrases."""
@@ -374,15 +362,16 @@ class Trace:
 
 
 def trace(
-    phrases: Sequence[Sequence[int]], tokens: Sequence[int], words: Words | None = None
+    phrases: Sequence[Sequence[int] | Pattern], tokens: Sequence[int], words: Words | None = None
 ) -> Trace:
     """Walk one output through its phrases, for tests, reports and curious readers.
 
     >>> trace(phrases=[[1, 2]], tokens=[1, 1, 2])
     Trace(banks=[1, 1, 2], met=[True])
     """
-    demanded = [tuple(phrase) for phrase in phrases]
-    size = max([0, *tokens, *(token for phrase in demanded for token in phrase)]) + 1
+    demanded = [p if isinstance(p, Pattern) else tuple(p) for p in phrases]
+    in_phrases = (token for phrase in demanded for token in tokens_of(phrase))
+    size = max([0, *tokens, *in_phrases]) + 1
     automaton = Automaton([demanded], [[]], size, words)
     states = automaton.start()
     banks = []

@@ -8,8 +8,10 @@ from math import prod
 import numpy as np
 
 from lexbeam.automaton import Automaton
+from lexbeam.demands import Demands
 from lexbeam.errors import ConstraintError, SettingError
-from lexbeam.request import Request
+from lexbeam.patterns import Pattern
+from lexbeam.request import Request, show_demand
 from lexbeam.room import NEVER, Room
 from lexbeam.scorer import IntArray
 from lexbeam.trie import ROOT, Trie
@@ -30,7 +32,7 @@ def refuse_impossible(
                 f"more than max_length {limit}"
             )
         for number, phrase in enumerate(request.phrases):
-            if len(phrase) > limit:
+            if not isinstance(phrase, Pattern) and len(phrase) > limit:
                 raise ConstraintError(
                     f"{where}: phrase {number} {list(phrase)} has {len(phrase)} tokens, "
                     f"more than max_length {limit}"
@@ -53,7 +55,7 @@ def refuse_impossible(
 
 
 def _show(request: Request) -> str:
-    return ", ".join(str(list(phrase)) for phrase in request.phrases)
+    return ", ".join(map(show_demand, request.phrases))
 
 
 def _need_after_prefix(sentence: int, request: Request, automaton: Automaton, room: Room) -> int:
@@ -73,16 +75,16 @@ def count_sets(automaton: Automaton) -> IntArray:
     """
     sets = []
     for sentence, trie in enumerate(automaton.tries):
-        sets.append(_sets_of(trie))
+        sets.append(_sets_of(automaton.demands[sentence], trie))
         if sets[-1] > MOST_SETS:
             raise SettingError(
                 f"sentence {sentence}: cbs would need {sets[-1]} banks for "
-                f"{len(trie.bit_of_phrase)} phrases, more than {MOST_SETS}; use dba"
+                f"{len(automaton.demands[sentence].met)} phrases, more than {MOST_SETS}; use dba"
             )
     return np.array(sets, dtype=np.int64)
 
 
-def _sets_of(trie: Trie) -> int:
+def _sets_of(demands: Demands, trie: Trie) -> int:
     """Count the sets of met phrases, each with every phrase that may be in progress."""
-    begun = sum(node.ahead > 0 for node in trie.nodes[ROOT + 1 :])
-    return prod(demand.times + 1 for demand in trie.demands) * (begun + 1)
+    begun = sum(bool(node.begun) for node in trie.nodes[ROOT + 1 :])
+    return prod(demands.settled) * (begun + 1)

@@ -35,3 +35,14 @@ class Pattern:
     """The last part must be the end of the output."""
     price: float | None = None
     """The pattern is given up if meeting it costs more log-probability than this; None: never."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether the output has to begin with it, and may go on with its last word."""
+        alone = len(self.parts) == 1 and self.price is None and not self.last
+        return alone and all(form.first for form in self.parts[0])
+
+    @property
+    def tokens(self) -> set[int]:
+        """All tokens of all forms."""
+        return {token for part in self.parts for form in part for token in form.tokens}

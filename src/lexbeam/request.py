@@ -8,11 +8,13 @@ the phrase named.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
 from typing import Any
 
+from lexbeam.demands import Demand, tokens_of
 from lexbeam.errors import ConstraintError, InputError
+from lexbeam.patterns import Form, Pattern
 from lexbeam.trie import Tokens
 from lexbeam.words import Words
 
@@ -21,14 +23,15 @@ from lexbeam.words import Words
 class Request:
     """The phrases that one output must have, must not have, and begins with."""
 
-    phrases: tuple[Tokens, ...]
+    phrases: tuple[Demand, ...]
     avoid: tuple[Tokens, ...]
     prefix: Tokens
 
     @property
     def tokens(self) -> list[int]:
         """All tokens the search may ask the model for."""
-        return sorted({*self.prefix, *(token for phrase in self.phrases for token in phrase)})
+        demanded = (token for phrase in self.phrases for token in tokens_of(phrase))
+        return sorted({*self.prefix, *demanded})
 
 
 def read_requests(
@@ -57,14 +60,14 @@ def read_requests(
     for i in range(sentences):
         read = _PhraseReader(i, vocabulary_size, eos)
         request = Request(
-            tuple(read.phrases("phrase", phrases[i] if phrases is not None else None)),
+            tuple(read.demands(phrases[i] if phrases is not None else None)),
             tuple(read.phrases("avoided phrase", avoid[i] if avoid is not None else None)),
             read.tokens("prefix", prefix[i])
             if prefix is not None and prefix[i] is not None
             else (),
         )
         _refuse_contradictions(i, request, words)
-        requests.append(request)
+        requests.append(_without_avoided_forms(i, request, words))
     return requests
 
 
@@ -74,20 +77,58 @@ class _PhraseReader:
     vocabulary_size: int
     eos: int
 
+    def demands(self, given: Any) -> list[Demand]:
+        """Return what is demanded in a sentence; patterns are checked as their phrases are."""
+        read: list[Demand] = []
+        for number, demand in enumerate(self.listed(given)):
+            name = f"phrase {number}"
+            if isinstance(demand, Pattern):
+                read.append(self.pattern(name, demand))
+            else:
+                read.append(self.phrase(name, demand))
+        if sum(isinstance(demand, Pattern) and demand.strict for demand in set(read)) > 1:
+            raise ConstraintError(
+                f"sentence {self.sentence}: two patterns that the output has to begin with; "
+                "give one with the forms that both allow"
+            )
+        return read
+
     def phrases(self, kind: str, given: Any) -> list[Tokens]:
         """Return the phrases of a sentence as tuples of plain integers."""
-        if given is None:
-            return []
+        return [self.phrase(f"{kind} {n}", phrase) for n, phrase in enumerate(self.listed(given))]
+
+    def listed(self, given: Any) -> Any:
+        """Refuse text where a list of phrases is due; None stands for no phrases."""
         if isinstance(given, str | bytes):
             raise ConstraintError(f"sentence {self.sentence}: expected a list, got {given!r}")
-        read = []
-        for number, phrase in enumerate(given):
-            name = f"{kind} {number}"
-            tokens = self.tokens(name, phrase)
-            if not tokens:
-                raise ConstraintError(f"sentence {self.sentence}: {name} is empty")
-            read.append(tokens)
-        return read
+        return () if given is None else given
+
+    def phrase(self, name: str, given: Any) -> Tokens:
+        """Return one phrase, which must not be empty."""
+        tokens = self.tokens(name, given)
+        if not tokens:
+            raise ConstraintError(f"sentence {self.sentence}: {name} is empty")
+        return tokens
+
+    def pattern(self, name: str, pattern: Pattern) -> Pattern:
+        """Return a pattern with plain integers in it; a plain phrase in disguise as well."""
+        where = f"sentence {self.sentence}: {name}"
+        parts = tuple(
+            tuple(dict.fromkeys(Form(self.phrase(name, f.tokens), bool(f.first)) for f in part))
+            for part in pattern.parts
+        )
+        if not parts or not all(parts):
+            raise ConstraintError(f"{where} is a pattern without forms")
+        for value, what in ((pattern.within, "within"), (pattern.price, "price")):
+            if value is not None and not 0 <= value < float("inf"):
+                raise ConstraintError(f"{where}: {what} is {value}, but must be 0 or more")
+        checked = replace(pattern, parts=parts)
+        if not checked.strict and any(all(form.first for form in part) for part in parts):
+            raise ConstraintError(
+                f"{where}: a part with nothing but forms that begin the output has to be a "
+                "pattern of its own, with no price and not at the end"
+            )
+        return checked
 
     def tokens(self, name: str, given: Any) -> Tokens:
         """Return one phrase as a tuple of plain integers."""
@@ -110,8 +151,50 @@ class _PhraseReader:
         return tokens
 
 
+def show_demand(demand: Demand) -> str:
+    """Show what is demanded in a message."""
+    if not isinstance(demand, Pattern):
+        return str(list(demand))
+    parts = ("|".join(str(list(form.tokens)) for form in part) for part in demand.parts)
+    return " … ".join(parts)
+
+
+def _without_avoided_forms(sentence: int, request: Request, words: Words | None) -> Request:
+    """Leave out the forms of patterns that are avoided; refuse a part that has none left."""
+    if not request.avoid:
+        return request
+
+    def allowed(form: Form, strict: bool) -> bool:
+        return not any(_occurs(avoided, form.tokens, words, strict) for avoided in request.avoid)
+
+    kept: list[Demand] = []
+    for number, demand in enumerate(request.phrases):
+        if isinstance(demand, Pattern):
+            parts = tuple(
+                tuple(form for form in part if allowed(form, demand.strict))
+                for part in demand.parts
+            )
+            if not all(parts) and demand.price is not None:
+                kept.append(demand)  # It will be given up.
+                continue
+            if not all(parts):
+                raise ConstraintError(
+                    f"sentence {sentence}: phrase {number} {show_demand(demand)} can't be met "
+                    "without an avoided phrase"
+                )
+            left = [form for part in parts for form in part if not form.first]
+            kept.append(replace(demand, parts=parts) if left or demand.strict else demand)
+        else:
+            kept.append(demand)
+    return replace(request, phrases=tuple(kept))
+
+
 def _refuse_contradictions(sentence: int, request: Request, words: Words | None) -> None:
-    named = [(f"phrase {i}", phrase, False) for i, phrase in enumerate(request.phrases)]
+    named = [
+        (f"phrase {i}", phrase, False)
+        for i, phrase in enumerate(request.phrases)
+        if not isinstance(phrase, Pattern)
+    ]
     for name, phrase, goes_on in [*named, ("prefix", request.prefix, True)]:
         for number, avoided in enumerate(request.avoid):
             if _occurs(avoided, phrase, words, goes_on):

@@ -12,13 +12,15 @@ is used.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from lexbeam.automaton import Automaton
+from lexbeam.endings import BoolArray
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
-from lexbeam.trie import ROOT
+from lexbeam.trie import BEGIN, ROOT
 
 NEVER = 1 << 40
 """The need of a state from which the end can't be reached."""
@@ -27,6 +29,15 @@ _MOST_BITS = 12
 _MOST_STATES = 1 << 15
 _MOST_STATES_AT_ONCE = 1 << 11
 """So many are worked out before decoding starts, more only when a limit comes near."""
+_MOST_BITS_OF_KEYS = 40
+
+
+class _Needs(NamedTuple):
+    """The needs of one sentence's states."""
+
+    keys: IntArray | None
+    """What the states are, rising; None: all there are."""
+    need: IntArray
 
 
 class Room:
@@ -36,105 +47,170 @@ class Room:
         self._automaton = automaton
         self._vocabulary_size = vocabulary_size
         self._eos = eos
-        self._bits = np.array([len(trie.bit_of_phrase) for trie in automaton.tries])
+        self._bits = np.array([demands.bits for demands in automaton.demands])
         sizes = np.array([len(trie.nodes) for trie in automaton.tries])
-        self.exact = (self._bits <= _MOST_BITS) & (
+        chained = np.array([bool(demands.registers) for demands in automaton.demands], np.bool_)
+        small = (self._bits <= _MOST_BITS) & (
             sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
         )
-        self._exact_need: list[IntArray | None] = [None] * len(automaton.tries)
-        self._table: IntArray | None = None
+        self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
+        self._solved: list[_Needs | None] = [None] * len(automaton.tries)
+        self._laid_out = False
         self.worst = automaton.sizes.copy()  # shape: (sentences,), the need of any state
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """Tokens that matter to a sentence, at most; all others are alike."""
-        at_once = self.exact & (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
+        at_once = self.exact & (
+            chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
+        )
         for sentence in np.flatnonzero(at_once & ~self._concatenates()).tolist():
-            self.worst[sentence] = self._need_of_sentence(sentence).max()
+            self._work_worst_out(sentence)
+
+    def _work_worst_out(self, sentence: int) -> None:
+        """Find the largest need of a state that the search can come to."""
+        solved = self._solve(sentence)
+        if solved is None:
+            return
+        need = solved.need
+        if self._automaton.demands[sentence].strict:
+            # States off the only way an output may begin are never come to.
+            start = self._automaton.start().take(np.array([sentence]))
+            need = np.append(need[need < NEVER], self.need_of(sentence, start))
+        self.worst[sentence] = need.max()
 
     def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Say in which sentences phrases can be put side by side in any order."""
         words = self._automaton.whole_words
         free = []
-        for trie in self._automaton.tries:
+        for demands, trie in zip(self._automaton.demands, self._automaton.tries, strict=True):
             hindered = any(node.avoided or node.held for node in trie.nodes)
-            glued = words and not all(map(words.ends, trie.nodes[ROOT].children))
-            free.append(not hindered and not glued)
+            placed = demands.strict or demands.at_end or demands.softs
+            first = trie.nodes[ROOT].children.keys() - {BEGIN}
+            glued = words and not all(map(words.ends, first))
+            free.append(not hindered and not glued and not placed)
         return np.array(free, dtype=np.bool_)
 
     def needs(self, states: States, sentences: IntArray) -> IntArray:
-        """Return how many tokens each hypothesis must still take. # shape: (n,)."""
-        automaton = self._automaton
-        if self._table is None:
+        """Return how many tokens each hypothesis must still take. # shape: as the states."""
+        if not self._laid_out:
             self._lay_out()
-        need = automaton.sizes[sentences] - states.bank
-        if not self.exact.any() or self._table is None:
+        need = self._automaton.hard_need(states, sentences)
+        if not self.exact.any():
             return need
-        local = states.node - automaton.roots[sentences]
-        index = self._offset[sentences] + (local << self._bits[sentences])
-        if states.met:
-            index = index + states.met[0].astype(np.int64)
+        keys = self._keys(states, sentences)
         exact = self.exact[sentences]
-        return np.where(exact, self._table[np.where(exact, index, 0)], need)
+        dense = exact & self._dense[sentences]
+        need = np.where(
+            dense, self._table[np.where(dense, keys + self._offset[sentences], 0)], need
+        )
+        for sentence in np.flatnonzero(self.exact & ~self._dense).tolist():
+            here = np.broadcast_to(sentences == sentence, need.shape)
+            need[here] = self._need_by_key(sentence, np.broadcast_to(keys, need.shape)[here])
+        return need
 
     def need_of(self, sentence: int, states: States) -> int:
         """Return the need of one hypothesis of one sentence."""
-        if not self.exact[sentence]:
-            return int(self._automaton.sizes[sentence] - states.bank[0])
-        local = int(states.node[0] - self._automaton.roots[sentence])
-        met = int(states.met[0][0]) if states.met else 0
-        return int(self._need_of_sentence(sentence)[(local << int(self._bits[sentence])) + met])
+        if self._solve(sentence) is None:
+            return int(self._automaton.hard_need(states, np.array([sentence]))[0])
+        keys = self._keys(states, np.array([sentence]))
+        return int(self._need_by_key(sentence, keys)[0])
+
+    def _keys(self, states: States, sentences: IntArray) -> IntArray:
+        """Return a number for each state: its node and what it has met."""
+        local = states.node - self._automaton.roots[sentences]
+        keys: IntArray = local << self._bits[sentences]
+        return keys + states.met[0].astype(np.int64) if states.met else keys
+
+    def _need_by_key(self, sentence: int, keys: IntArray) -> IntArray:
+        solved = self._solve(sentence)
+        assert solved is not None
+        if solved.keys is None:
+            return solved.need[keys]
+        places = np.minimum(np.searchsorted(solved.keys, keys), len(solved.keys) - 1)
+        # What can't be come to has no need: it is a state that an avoided phrase leads to.
+        return np.where(solved.keys[places] == keys, solved.need[places], NEVER)
 
     def _lay_out(self) -> None:
         """Put the tables of all sentences into one, so that one look-up serves the batch."""
-        tables = [
-            self._need_of_sentence(s) if exact else np.zeros(1, np.int64)
-            for s, exact in enumerate(self.exact)
-        ]
+        solved = [self._solve(sentence) for sentence in range(len(self._solved))]
+        self._dense = np.array([one is not None and one.keys is None for one in solved], np.bool_)
+        nothing = np.zeros(1, np.int64)
+        tables = [one.need if one and one.keys is None else nothing for one in solved]
         self._offset = np.cumsum([0, *map(len, tables)])[:-1]
         self._table = np.concatenate(tables)
+        self._laid_out = True
 
-    def _need_of_sentence(self, sentence: int) -> IntArray:
-        """Work the need out for each (node, phrases met). # shape: (nodes · 2^phrases,)."""
-        known = self._exact_need[sentence]
-        if known is None:
-            known = self._exact_need[sentence] = self._solve(sentence)
-        return known
+    def _solve(self, sentence: int) -> _Needs | None:
+        """Work the need out for each state of a sentence; None if there are too many."""
+        if not self.exact[sentence]:
+            return None
+        if self._solved[sentence] is None:
+            if self._automaton.demands[sentence].registers:
+                self._solved[sentence] = self._solve_reachable(sentence)
+            else:
+                self._solved[sentence] = self._solve_all(sentence)
+        self.exact[sentence] = self._solved[sentence] is not None
+        return self._solved[sentence]
 
-    def _solve(self, sentence: int) -> IntArray:
-        automaton, trie = self._automaton, self._automaton.tries[sentence]
-        bits, root = len(trie.bit_of_phrase), int(automaton.roots[sentence])
-        subsets = 1 << bits
-        nodes = root + np.repeat(np.arange(len(trie.nodes)), subsets)
-        met = np.tile(np.arange(subsets, dtype=np.uint64), len(trie.nodes))
+    def _solve_all(self, sentence: int) -> _Needs:
+        """List every combination of a node and phrases met."""
+        nodes = len(self._automaton.tries[sentence].nodes)
+        keys = np.arange(nodes << int(self._bits[sentence]))
+        following, closed, done = self._look_ahead(sentence, keys)
+        return _Needs(None, _shortest(following, closed, done))
+
+    def _solve_reachable(self, sentence: int) -> _Needs | None:
+        """List the states that some output comes to: of registers, most combinations are none."""
+        start = self._automaton.start().take(np.array([sentence]))
+        known = new = self._keys(start, np.array([sentence]))
+        while len(new):
+            following, closed, _ = self._look_ahead(sentence, new)
+            new = np.setdiff1d(following[~closed], known)
+            known = np.union1d(known, new)
+            if len(known) > _MOST_STATES:
+                return None
+        following, closed, done = self._look_ahead(sentence, known)
+        places = np.minimum(np.searchsorted(known, following), len(known) - 1)
+        return _Needs(known, _shortest(places, closed, done))
+
+    def _look_ahead(self, sentence: int, keys: IntArray) -> tuple[IntArray, BoolArray, BoolArray]:
+        """Return where tokens lead from states, which may not be taken, and who may end.
+
+        # shape: (states, tokens), (states, tokens), (states,).
+        """
+        automaton, bits = self._automaton, int(self._bits[sentence])
+        nodes = automaton.roots[sentence] + (keys >> bits)
+        met = (keys & ((1 << bits) - 1)).astype(np.uint64)
         no_bits = np.zeros_like(met)
         words = (met, *[no_bits] * (automaton.words - 1)) if automaton.words else ()
         states = automaton.at(nodes, words)
-        tokens = np.array(self._telling_tokens(trie.alphabet), dtype=np.int64)
+        alphabet = automaton.tries[sentence].alphabet
+        tokens = np.array(self._telling_tokens(alphabet), dtype=np.int64)
         after = automaton.advance(states.column(), tokens[None, :])
-        following = (after.node - root) << bits  # shape: (states, tokens)
-        done = np.ones(len(nodes), dtype=np.bool_)
+        closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
         if automaton.words:
-            following = following + after.met[0].astype(np.int64)
-            done = states.seen[0] == subsets - 1
-        closed = automaton.breaks(after)
+            hard = np.uint64(automaton.demands[sentence].hard)
+            done = (states.seen[0] & hard) == hard
         hold = automaton.hold(states)
         if hold is not None and automaton.whole_words is not None:
             closed |= hold[:, None] & automaton.whole_words.ended(tokens)
             done &= ~hold
-        return _shortest(following, closed, done)
+        return self._keys(after, np.array([sentence])), closed, done
 
     def _telling_tokens(self, alphabet: Sequence[int]) -> list[int]:
         """Return the tokens of the phrases, and one of each kind that is not in any."""
         words = self._automaton.whole_words
         other = np.ones(self._vocabulary_size, dtype=np.bool_)
         other[[*alphabet, self._eos]] = False
-        kinds = [other] if words is None else [other & words.boundary, other & ~words.boundary]
+        kinds = [other]
+        for mark in () if words is None else (words.boundary, words.starting):
+            kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
         return [*alphabet, *(int(kind.argmax()) for kind in kinds if kind.any())]
 
 
 def _shortest(
     following: IntArray,
-    closed: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    done: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    closed: BoolArray,
+    done: BoolArray,
 ) -> IntArray:
     """Return the fewest steps from each state to one that is done."""
     need = np.where(done, 0, NEVER)

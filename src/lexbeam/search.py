@@ -22,7 +22,8 @@ from lexbeam.candidates import Asked, Candidates, Proposals, best_of_all, collec
 from lexbeam.errors import ConstraintError
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
-from lexbeam.request import Request, read_requests
+from lexbeam.patterns import Pattern
+from lexbeam.request import Request, read_requests, show_demand
 from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
 from lexbeam.settings import Settings, read_limits
@@ -39,7 +40,7 @@ _IMPOSSIBLE = -1e9
 def decode(
     scorer: Scorer,
     sources: Sequence[Any],
-    phrases: Sequence[Sequence[Sequence[int]]] | None = None,
+    phrases: Sequence[Sequence[Sequence[int] | Pattern]] | None = None,
     avoid: Sequence[Sequence[Sequence[int]]] | None = None,
     *,
     prefix: Sequence[Sequence[int] | None] | None = None,
@@ -53,14 +54,16 @@ def decode(
     lag: float | None = None,
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
+    starting: ArrayLike | None = None,
 ) -> list[list[Hypothesis]]:
     """Find the best output of each sentence that has all its phrases in it.
 
     Args:
         scorer: the model.
         sources: one a sentence, in whatever form the model reads.
-        phrases: for each sentence, the token sequences that its output must have. A phrase
-            given n times must occur n times; different phrases may share tokens.
+        phrases: for each sentence, the token sequences, or `lexbeam.patterns.Pattern`, that its
+            output must have. A phrase given n times must occur n times; different phrases may
+            share tokens.
         avoid: for each sentence, the token sequences that its output must not have.
         prefix: for each sentence, the tokens that its output begins with.
         beam_size: the slots of the beam; with ``gbs`` and ``cbs``, those of each bank.
@@ -78,6 +81,8 @@ def decode(
         boundary: marks the tokens before which a word has ended; then phrases count as whole
             words only. # shape: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows. # shape: (vocabulary,)
+        starting: marks the tokens that begin a word, by which the words between the parts of a
+            pattern are counted; those of ``boundary`` if it is not given.
 
     Returns:
         For each sentence its outputs, best first.
@@ -88,7 +93,7 @@ def decode(
         ScorerError: the scorer answered with NaN or with the wrong shapes.
     """
     settings = Settings(beam_size, algorithm, prune, stop, nbest, length_penalty, lag)
-    words = Words.of(boundary, closing, scorer.vocabulary_size, scorer.eos)
+    words = Words.of(boundary, closing, scorer.vocabulary_size, scorer.eos, starting)
     requests = read_requests(
         len(sources), phrases, avoid, prefix, scorer.vocabulary_size, scorer.eos, words
     )
@@ -142,6 +147,7 @@ class Search:
                 scorer.vocabulary_size,
                 words,
                 can_hold(scorer),
+                scorer.eos,
             )
             room = Room(self.automaton, scorer.vocabulary_size, scorer.eos)
             self.sizes = self.automaton.sizes
@@ -194,8 +200,17 @@ class Search:
         if self.horizon.tight:
             tokens, scores = self.close_late(here, sentence, automaton, tokens, scores)
         may_end = here.bank == self.sizes[sentence]
+        if automaton.softs is not None:
+            may_end, price = automaton.softs.settle(here)
+            ends = scores.ask_scores.copy()
+            ends[:, 0] -= price
+            scores = scores._replace(ask_scores=ends)
         if hold is not None:
             may_end &= ~hold
+        strict = automaton.strict(here)
+        if strict is not None:
+            open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
+            scores = scores._replace(top_scores=open_scores)
         asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
         proposals = self.lay_out(live, scores, may_end)
         policy = self.policy
@@ -237,7 +252,7 @@ class Search:
         assert states is not None
         banks = states.bank
         if self.policy.by_set:
-            sets = np.stack([automaton.places(states), *(w.view(np.int64) for w in states.seen)])
+            sets = np.stack(automaton.settled(states))
             banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
         return banks.reshape(candidates.score.shape)
 
@@ -395,13 +410,24 @@ class Search:
         ):
             if score > -np.inf:
                 tokens = self.history.tokens_before(sentence, int(step), int(slot))
-                # Only what has met all its phrases is allowed to end.
-                met = [True] * len(self.requests[sentence].phrases)
-                found.append(Hypothesis(tokens, float(score), float(log_prob), met, True))
+                found.append(self.hypothesis(sentence, tokens, float(score), float(log_prob)))
         if not found:
-            phrases = [list(phrase) for phrase in self.requests[sentence].phrases]
+            phrases = ", ".join(map(show_demand, self.requests[sentence].phrases))
             raise ConstraintError(
                 f"sentence {sentence}: no output with the phrases {phrases} was found that keeps "
                 f"to max_length and to what is avoided; allow more tokens or avoid less"
             )
         return found
+
+    def hypothesis(
+        self, sentence: int, tokens: list[int], score: float, log_prob: float
+    ) -> Hypothesis:
+        """Return a finished output; what it gave up is no part of its score any more."""
+        # Only what has met everything that can't be given up is allowed to end.
+        met = [True] * len(self.requests[sentence].phrases)
+        automaton = self.automaton
+        if automaton is not None and automaton.demands[sentence].softs:
+            met, paid = automaton.settle(sentence, tokens)
+            log_prob += paid
+            score = log_prob / (len(tokens) + 1) ** self.settings.length_penalty
+        return Hypothesis(tokens, score, log_prob, met, True)

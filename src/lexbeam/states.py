@@ -20,6 +20,15 @@ class States(NamedTuple):
     seen: Bits  # met, or waiting for the end of the word
     seen_tokens: IntArray
     bank: IntArray  # constraint tokens met, progress included (paper, section 3.2)
+    stages: Bits | None = None  # parts of patterns that would be of use now; None: no patterns
+
+    @property
+    def unmet(self) -> Bits:
+        """Return what is still of use: all that has not been seen, of patterns the next parts."""
+        unseen = tuple(~word for word in self.seen)
+        if self.stages is None:
+            return unseen
+        return tuple(a & b for a, b in zip(unseen, self.stages, strict=True))
 
     def take(self, rows: IntArray) -> States:
         """Return the states of some hypotheses, in the order asked for."""
@@ -31,10 +40,11 @@ class States(NamedTuple):
 
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
         """Apply a function to every array, once to arrays that stand for two things."""
-        node, met, met_tokens, seen, seen_tokens, bank = self
+        node, met, met_tokens, seen, seen_tokens, bank, stages = self
         met, met_tokens = tuple(map(change, met)), change(met_tokens)
         if seen is self.met:
             seen, seen_tokens = met, met_tokens
         else:
             seen, seen_tokens = tuple(map(change, seen)), change(seen_tokens)
-        return States(change(node), met, met_tokens, seen, seen_tokens, change(bank))
+        stages = None if stages is None else tuple(map(change, stages))
+        return States(change(node), met, met_tokens, seen, seen_tokens, change(bank), stages)

@@ -5,37 +5,60 @@ has one token of progress. Failure links give that: every node knows the longest
 of its string that is again the beginning of a phrase. Everything here is done once a sentence,
 in plain Python; `lexbeam.automaton` packs the result into arrays for the search.
 
-Met phrases are kept as bits. A phrase that is demanded n times owns a field of n neighbouring
-bits, filled from the lowest, so that "met twice of three times" is ``0b011``.
+What counts only at the beginning of an output begins with the token `BEGIN`, which no output
+has: it stands before the first token of all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 Tokens = tuple[int, ...]
 
 ROOT = 0
+BEGIN = -1
 
 
 @dataclass(frozen=True)
-class Demand:
-    """A phrase that must occur ``times`` times; its bits start at ``bit``."""
+class Ending:
+    """A string of tokens that does something for a demand when it ends (`lexbeam.demands`)."""
 
     tokens: Tokens
-    bit: int
-    times: int
+    sets: int
+    """The bit that is set."""
+    wanted: int
+    """Bits of what it is good for."""
+    size: int
+    """Tokens that the demand, or this part of it, counts for."""
+    weight: int = 0
+    """Those that are counted as soon as the bit is set, for good."""
+    repeats: int = 0
+    """The bits above, set one by one each time it ends again."""
+    needs: tuple[int, ...] = ()
+    """Bits of which one must be set, by how many of the tokens were taken; none: nothing must."""
+    waits: bool = False
+    """It counts only if the token after it allows it: a word must not go on."""
+    strict: bool = False
+    """The output must begin with this, or another strict one."""
 
-    @property
-    def lowest(self) -> int:
-        """The bit of the first occurrence."""
-        return 1 << self.bit
+    def needed(self, taken: int) -> int:
+        """Return the bits of which one must be set once so many nodes were passed."""
+        if not self.needs:
+            return 0
+        return self.needs[taken - (self.tokens[0] == BEGIN)]
 
-    @property
-    def field(self) -> int:
-        """The bits of all occurrences."""
-        return ((1 << self.times) - 1) << self.bit
+
+class Progress(NamedTuple):
+    """A suffix that has begun something."""
+
+    gain: int
+    """Constraint tokens that are in the bank on its account."""
+    node: int
+    wanted: int
+    needs: int
+    """Bits of which one must be set for it to count; none: nothing must."""
 
 
 @dataclass
@@ -47,69 +70,58 @@ class Node:
     failure: int = ROOT
     moves: dict[int, int] = field(default_factory=dict)
     """Where a token leads from here, other than where it leads from the root."""
-    completes: list[Demand] = field(default_factory=list)
-    """Demanded phrases that end here, as a suffix of what has been read."""
-    ahead: int = 0
-    """Bits of the phrases that have this node's string as a proper beginning."""
+    ends: list[Ending] = field(default_factory=list)
+    """What ends here, as a suffix of what has been read."""
+    begun: list[Ending] = field(default_factory=list)
+    """What has this node's string as a proper beginning."""
     serves: int = 0
-    """Bits of the phrases that some suffix of this node's string begins or completes."""
-    progress: list[tuple[int, int, int]] = field(default_factory=list)
-    """(depth, node, bits): suffixes, longest first, each with the phrases that it has begun."""
+    """Bits of what some suffix of this node's string begins or ends."""
+    progress: list[Progress] = field(default_factory=list)
+    """Suffixes that have begun something, those that count for most first."""
     avoided: bool = False
     """Does an avoided phrase end here?"""
     held: bool = False
     """Does an avoided phrase end here if the word ends here?"""
+    strict: bool = False
+    """Must the output go on to a strict ending from here?"""
+    leads: bool = False
+    """Does this node lie on the way to a strict ending?"""
 
 
 class Trie:
-    """Demanded and avoided phrases of one sentence; node 0 is the root.
+    """What is demanded and avoided in one sentence; node 0 is the root.
 
     ``whole_words`` are the avoided phrases that only count as whole words.
     """
 
     def __init__(
         self,
-        demanded: Sequence[Tokens],
+        endings: Sequence[Ending],
         avoided: Sequence[Tokens] = (),
         whole_words: Sequence[Tokens] = (),
     ) -> None:
         self.nodes = [Node(depth=0)]
-        self.demands: list[Demand] = []
-        self.bit_of_phrase: list[int] = []
-        self._number_bits(demanded)
-        for demand in self.demands:
-            self._insert_demand(demand)
+        for ending in endings:
+            path = self._path(ending.tokens)
+            for node in path[:-1]:
+                self.nodes[node].begun.append(ending)
+            self.nodes[path[-1]].ends.append(ending)
         for phrase in avoided:
             self.nodes[self._path(phrase)[-1]].avoided = True
         for phrase in whole_words:
             self.nodes[self._path(phrase)[-1]].held = True
+        self._mark_strict(endings)
         self._link()
 
     @property
-    def size(self) -> int:
-        """The number of constraint tokens, C in the paper."""
-        return sum(len(demand.tokens) * demand.times for demand in self.demands)
+    def start(self) -> int:
+        """The node of an output that has no tokens yet."""
+        return self.nodes[ROOT].children.get(BEGIN, ROOT)
 
     @property
     def alphabet(self) -> list[int]:
         """All tokens of all phrases, rising."""
-        return sorted({token for node in self.nodes for token in node.children})
-
-    def _number_bits(self, demanded: Sequence[Tokens]) -> None:
-        times: dict[Tokens, int] = {}
-        copies = []
-        for phrase in demanded:
-            copies.append(times.get(phrase, 0))
-            times[phrase] = copies[-1] + 1
-        first_bit = {}
-        bit = 0
-        for phrase, count in times.items():
-            first_bit[phrase] = bit
-            self.demands.append(Demand(phrase, bit, count))
-            bit += count
-        self.bit_of_phrase = [
-            first_bit[phrase] + copy for phrase, copy in zip(demanded, copies, strict=True)
-        ]
+        return sorted({token for node in self.nodes for token in node.children} - {BEGIN})
 
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
@@ -122,11 +134,17 @@ class Trie:
             path.append(here.children[token])
         return path
 
-    def _insert_demand(self, demand: Demand) -> None:
-        path = self._path(demand.tokens)
-        for node in path[:-1]:
-            self.nodes[node].ahead |= demand.field
-        self.nodes[path[-1]].completes.append(demand)
+    def _mark_strict(self, endings: Sequence[Ending]) -> None:
+        """Mark the ways to strict endings, up to the first that ends on each."""
+        for ending in endings:
+            if not ending.strict:
+                continue
+            for number in self._path(ending.tokens)[1:]:
+                node = self.nodes[number]
+                node.leads = True
+                if any(other.strict for other in node.ends):
+                    break
+                node.strict = True
 
     def _link(self) -> None:
         """Set the failure links, and hand down along them what suffixes know."""
@@ -143,19 +161,34 @@ class Trie:
 
     def _inherit(self, number: int, suffix: Node) -> None:
         node = self.nodes[number]
-        own = node.ahead
-        for demand in node.completes:
-            own |= demand.field
-        node.serves = own | suffix.serves
+        node.serves = suffix.serves
+        for ending in (*node.ends, *node.begun):
+            node.serves |= ending.wanted
         node.moves = {**suffix.moves, **node.children}
-        node.completes = node.completes + suffix.completes
+        node.ends = node.ends + suffix.ends
         node.avoided |= suffix.avoided
         node.held |= suffix.held
-        if node.ahead:
-            node.progress.append((node.depth, number, node.ahead))
-        covered = node.ahead
-        for shorter in suffix.progress:
-            bits = shorter[-1]
-            if bits & ~covered:
-                node.progress.append(shorter)
-                covered |= bits
+        node.progress = _most_first([*self._own_progress(number), *suffix.progress])
+
+    def _own_progress(self, number: int) -> list[Progress]:
+        """Group what this node has begun by what that counts for."""
+        node = self.nodes[number]
+        wanted: dict[tuple[int, int], int] = {}
+        for ending in node.begun:
+            gain = ending.size - (len(ending.tokens) - node.depth)
+            if gain > 0:
+                key = gain, ending.needed(node.depth)
+                wanted[key] = wanted.get(key, 0) | ending.wanted
+        return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
+
+
+def _most_first(progress: Sequence[Progress]) -> list[Progress]:
+    """Leave out what never counts for more than something else that has begun."""
+    kept: list[Progress] = []
+    covered = 0
+    for one in sorted(progress, key=lambda one: -one.gain):
+        if one.wanted & ~covered:
+            kept.append(one)
+            if not one.needs:
+                covered |= one.wanted
+    return kept

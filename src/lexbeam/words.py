@@ -18,24 +18,34 @@ from lexbeam.trie import Tokens
 
 @dataclass(frozen=True)
 class Words:
-    """Two facts about each token of a vocabulary. # shape of both: (vocabulary,)."""
+    """Facts about each token of a vocabulary. # shape of all: (vocabulary,)."""
 
     boundary: NDArray[np.bool_]
     """Before this token a word has ended: it starts a word, is punctuation, or is the end."""
     closing: NDArray[np.bool_]
     """After this token a word has ended, whatever follows: punctuation, Chinese characters."""
+    starting: NDArray[np.bool_]
+    """With this token a word begins: what the words between two parts are counted by."""
 
     @classmethod
     def of(
-        cls, boundary: ArrayLike | None, closing: ArrayLike | None, vocabulary_size: int, eos: int
+        cls,
+        boundary: ArrayLike | None,
+        closing: ArrayLike | None,
+        vocabulary_size: int,
+        eos: int,
+        starting: ArrayLike | None = None,
     ) -> Words | None:
         """Return the facts as checked arrays; None where phrases are plain token sequences."""
         if boundary is None:
-            if closing is not None:
-                raise InputError("closing is given without boundary")
+            for name, given in (("closing", closing), ("starting", starting)):
+                if given is not None:
+                    raise InputError(f"{name} is given without boundary")
             return None
         marks = []
-        for name, given in (("boundary", boundary), ("closing", closing)):
+        starting = boundary if starting is None else starting
+        named = {"boundary": boundary, "closing": closing, "starting": starting}
+        for name, given in named.items():
             mark = np.zeros(vocabulary_size, np.bool_) if given is None else np.array(given, bool)
             if mark.shape != (vocabulary_size,):
                 raise InputError(

@@ -1,0 +1,206 @@
+"""Patterns of several parts, or at the end of an output: what a batch's hypotheses do with them.
+
+See `lexbeam.demands` for what the bits mean. Everything is looked up by node, because a node
+belongs to one sentence; and nothing of this is done in a batch that has no such patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.demands import Demands, Register
+from lexbeam.scorer import IntArray
+from lexbeam.tables import Bits, pack_bits
+from lexbeam.trie import BEGIN, Tokens, Trie
+from lexbeam.words import Words
+
+
+class Chains:
+    """Registers and stages of all sentences of a batch, as tables by node."""
+
+    def __init__(
+        self,
+        demands: Sequence[Demands],
+        tries: Sequence[Trie],
+        words: Words | None,
+        width: int,
+        eos: int | None,
+    ) -> None:
+        self._words = words
+        self._eos = -1 if eos is None else eos
+        self._all = (1 << (64 * width)) - 1
+        counts = np.array([len(trie.nodes) for trie in tries])
+        # Node 0 belongs to no sentence.
+        self._sentence = np.concatenate(([0], np.repeat(np.arange(len(tries)), counts)))
+
+        def by_node(of: Callable[[Demands], int]) -> Bits:
+            packed = pack_bits([of(one) for one in demands], width)
+            return tuple(word.take(self._sentence) for word in packed)
+
+        self._moving = by_node(lambda one: _moving(one, at_words=False))
+        self._staying = by_node(lambda one: self._all & ~_leaving(one, at_words=False))
+        self._moving_at_words = by_node(lambda one: _moving(one, at_words=True))
+        self._staying_at_words = by_node(lambda one: self._all & ~_leaving(one, at_words=True))
+        self.not_at_end = by_node(lambda one: self._all & ~one.at_end)
+        self.any_at_end = any(one.at_end for one in demands)
+        self._alive = pack_bits(self._alive_at_nodes(demands, tries), width)
+        self._others = by_node(lambda one: self._all & ~_stage_names(one))
+        self._no_registers = by_node(
+            lambda one: self._all & ~sum(register.bits for register in one.registers)
+        )
+        self._stages = self._tabulate_stages(demands, width)
+
+    def _alive_at_nodes(self, demands: Sequence[Demands], tries: Sequence[Trie]) -> list[int]:
+        """Return for each node the bits of registers that can still lead to something there."""
+        alive = [self._all]
+        for one, trie in zip(demands, tries, strict=True):
+            strings = _strings(trie) if any(r.forms for r in one.registers) else {}
+            for node in range(len(trie.nodes)):
+                bits = self._all
+                for register in one.registers:
+                    if register.forms:
+                        bits &= ~(register.bits & ~self._in_time(register, strings[node]))
+                alive.append(bits)
+        return alive
+
+    def _in_time(self, register: Register, string: Tokens) -> int:
+        """Return the ages at which a part may still begin, or may have begun in the string."""
+        first = (register.bits & -register.bits).bit_length() - 1
+        oldest = register.limit
+        for form in register.forms:
+            for taken in range(1, min(len(form), len(string)) + 1):
+                if string[-taken:] == form[:taken]:
+                    oldest = max(oldest, register.limit + self._units(form[:taken]))
+        return ((1 << (oldest + 1)) - 1) << first
+
+    def _units(self, tokens: Tokens) -> int:
+        if self._words is None:
+            return len(tokens)
+        return int(self._words.starting[list(tokens)].sum())
+
+    def _tabulate_stages(
+        self, demands: Sequence[Demands], width: int
+    ) -> list[tuple[Bits, Bits, NDArray[np.bool_], Bits, IntArray]]:
+        layers = []
+        for layer in range(max(len(one.stages) for one in demands)):
+            here = [one.stages[layer] if layer < len(one.stages) else None for one in demands]
+
+            def by_node(values: Sequence[int]) -> Bits:
+                return tuple(word.take(self._sentence) for word in pack_bits(values, width))
+
+            reached = by_node([stage.reached if stage else 0 for stage in here])
+            enabled = by_node([stage.enabled if stage else 0 for stage in here])
+            always = np.array([not (stage and stage.enabled) for stage in here])
+            wanted = by_node([stage.wanted if stage else 0 for stage in here])
+            size = np.array([stage.size if stage else 0 for stage in here], dtype=np.int64)
+            layers.append(
+                (
+                    reached,
+                    enabled,
+                    always.take(self._sentence),
+                    wanted,
+                    size.take(self._sentence),
+                )
+            )
+        return layers
+
+    def go_on(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
+        """Take back what had to be the end of the output, unless a token is the end."""
+        ends = tokens == self._eos
+        return tuple(
+            np.where(ends, word, word & kept[node])
+            for word, kept in zip(seen, self.not_at_end, strict=True)
+        )
+
+    def shift(self, node: IntArray, tokens: IntArray, bits: Bits) -> Bits:
+        """Let the registers grow older by a token."""
+        moving, staying = self._moving, self._staying
+        if self._words is None:
+            return tuple(
+                ((word & m[node]) << np.uint64(1)) | (word & s[node])
+                for word, m, s in zip(bits, moving, staying, strict=True)
+            )
+        starts = self._words.starting[tokens]
+        shifted = []
+        for number, word in enumerate(bits):
+            move = np.where(starts, self._moving_at_words[number][node], moving[number][node])
+            stay = np.where(starts, self._staying_at_words[number][node], staying[number][node])
+            shifted.append(((word & move) << np.uint64(1)) | (word & stay))
+        return tuple(shifted)
+
+    def trim(self, node: IntArray, bits: Bits) -> Bits:
+        """Forget ends of parts that the next part can't follow in time any more."""
+        return tuple(word & alive[node] for word, alive in zip(bits, self._alive, strict=True))
+
+    def count(self, node: IntArray, seen: Bits) -> tuple[IntArray, Bits]:
+        """Return the tokens of the stages reached, and what is of use now.
+
+        The second leaves all but the stages open: it is 1 for everything that is no stage.
+        """
+        tokens: IntArray = np.zeros(np.shape(seen[0]), np.int64)
+        of_use = [others[node] for others in self._others]
+        for reached, enabled, always, wanted, size in self._stages:
+            done = _shares(reached, node, seen)
+            tokens = tokens + size[node] * done
+            open_now = ~done & (always[node] | _shares(enabled, node, seen))
+            for number, bits in enumerate(wanted):
+                of_use[number] = of_use[number] | np.where(open_now, bits[node], np.uint64(0))
+        return tokens, tuple(of_use)
+
+    def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
+        """Return what has been seen, of patterns only which stage they are at, not since when."""
+        return tuple(
+            (word & kept[node]) | (use & ~others[node])
+            for word, kept, use, others in zip(
+                seen, self._no_registers, of_use, self._others, strict=True
+            )
+        )
+
+
+def _shares(table: Bits, node: IntArray, bits: Bits) -> NDArray[np.bool_]:
+    common = table[0][node] & bits[0]
+    for word, other in zip(table[1:], bits[1:], strict=True):
+        common = common | (word[node] & other)
+    shared: NDArray[np.bool_] = common != 0
+    return shared
+
+
+def _moves(register: Register, at_words: bool) -> bool:
+    return at_words or not register.by_words
+
+
+def _moving(demands: Demands, at_words: bool) -> int:
+    """Return the bits that move up by one."""
+    moving = 0
+    for register in demands.registers:
+        if _moves(register, at_words):
+            moving |= register.bits & ~register.top
+    return moving
+
+
+def _leaving(demands: Demands, at_words: bool) -> int:
+    """Return the bits that do not stay where they are."""
+    leaving = 0
+    for register in demands.registers:
+        if _moves(register, at_words):
+            leaving |= register.bits & ~(register.top if register.stays else 0)
+    return leaving
+
+
+def _stage_names(demands: Demands) -> int:
+    names = 0
+    for stage in demands.stages:
+        names |= stage.wanted
+    return names
+
+
+def _strings(trie: Trie) -> dict[int, Tokens]:
+    """Return the string of each node, without the mark of the beginning."""
+    strings: dict[int, Tokens] = {0: ()}
+    for number, node in enumerate(trie.nodes):
+        for token, child in node.children.items():
+            strings[child] = strings[number] if token == BEGIN else (*strings[number], token)
+    return strings

@@ -1,0 +1,70 @@
+"""Demands that may be given up, at a price.
+
+An output may end as soon as it has what can't be given up. For everything else that it lacks
+it pays: its score falls by the price. So the search drops a demand exactly if meeting it costs
+more, as far as the beam can see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.demands import Demands
+from lexbeam.scorer import IntArray
+from lexbeam.states import States
+from lexbeam.tables import Bits, pack_bits
+
+
+class Softs:
+    """Prices of all sentences of a batch, as tables by node."""
+
+    def __init__(self, demands: Sequence[Demands], sentence_of_node: IntArray, width: int) -> None:
+        def by_node(sets: Sequence[int]) -> Bits:
+            return tuple(word.take(sentence_of_node) for word in pack_bits(sets, width))
+
+        self._hard = by_node([one.hard for one in demands])
+        self.hard_wanted = by_node([one.hard_wanted for one in demands])
+        self._hard_tokens: list[tuple[Bits, IntArray]] = []
+        for layer in range(max(len(one.hard_tokens) for one in demands)):
+            counted = [
+                one.hard_tokens[layer] if layer < len(one.hard_tokens) else (0, 0)
+                for one in demands
+            ]
+            tokens = np.array([tokens for tokens, _ in counted], dtype=np.int64)
+            bits = by_node([bits for _, bits in counted])
+            self._hard_tokens.append((bits, tokens[sentence_of_node]))
+        self._layers: list[tuple[Bits, NDArray[np.float64]]] = []
+        for layer in range(max(len(one.softs) for one in demands)):
+            here = [one.softs[layer] if layer < len(one.softs) else None for one in demands]
+            prices = np.array([soft.price if soft else 0.0 for soft in here])
+            self._layers.append(
+                (by_node([soft.bits if soft else 0 for soft in here]), prices[sentence_of_node])
+            )
+
+    def settle(self, states: States) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Say who may end now, and what each would pay. # shape of both: (hypotheses,)."""
+        node, seen = states.node, states.seen
+        may_end = np.ones(node.shape, np.bool_)
+        for hard, word in zip(self._hard, seen, strict=True):
+            may_end &= (hard[node] & ~word) == 0
+        price = np.zeros(node.shape)
+        for bits, prices in self._layers:
+            price += np.where(_has(bits, states), 0.0, prices[node])
+        return may_end, price
+
+    def hard_tokens(self, states: States) -> IntArray:
+        """Return the constraint tokens that were met of what can't be given up."""
+        count = np.zeros(states.node.shape, np.int64)
+        for bits, tokens in self._hard_tokens:
+            count += tokens[states.node] * _has(bits, states)
+        return count
+
+
+def _has(bits: Bits, states: States) -> NDArray[np.bool_]:
+    has = np.zeros(states.node.shape, np.bool_)
+    for wanted, word in zip(bits, states.seen, strict=True):
+        has |= (wanted[states.node] & word) != 0
+    return has
