@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from brute_force import best_output, keeps_to, plain_beam_search
 from lexbeam.allocation import POLICIES
+from lexbeam.candidates import Moment
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ScorerError, SettingError
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.search import Hypothesis, decode
@@ -559,3 +560,19 @@ def test_numpy_tokens_are_taken() -> None:
     found = decode(random_table(2), ["s"], phrases, max_length=6)[0][0]
     assert keeps_to(found.tokens, [[2, 3]])
     assert all(type(token) is int for token in found.tokens)
+
+
+@pytest.mark.parametrize("phrases", [[], [[2, 3]]])
+def test_an_observer_sees_every_step_and_changes_nothing(phrases: list[list[int]]) -> None:
+    scorer = random_table(3)
+    moments: list[Moment] = []
+    watched = decode(scorer, [None] * 2, [phrases, []], max_length=6, observer=moments.append)
+    assert watched == decode(scorer, [None] * 2, [phrases, []], max_length=6)
+    assert [moment.step for moment in moments] == list(range(len(moments)))
+    assert moments[0].sentences.tolist() == [0, 1]
+    for moment in moments:
+        assert len(moment.beam.token) == len(moment.sentences)
+        places = moment.chosen.places
+        if places is not None:
+            again = moment.chosen.among.take(places)
+            assert again.token.tolist() == moment.beam.token.tolist()

@@ -119,6 +119,26 @@ class Candidates(NamedTuple):
         )
 
 
+class Chosen(NamedTuple):
+    """The candidates that fill the beams; some slots may be left empty."""
+
+    candidates: Candidates
+    taken: BoolArray  # shape: (sentences, beam)
+    among: Candidates
+    """All candidates of the step; those of plain search are only the best."""
+    places: IntArray | None
+    """Which of them were chosen; None: all. # shape: (sentences, beam)."""
+
+
+class Moment(NamedTuple):
+    """What an observer is shown of a step: the beam after pruning, and how it came about."""
+
+    step: int
+    sentences: IntArray  # shape: (sentences,), those still searched
+    beam: Beam
+    chosen: Chosen
+
+
 def best_of_all(proposals: Proposals, k: int) -> Candidates:
     """Return the k best continuations of each sentence: plain search looks no further."""
     places = k_best(proposals.score, k)

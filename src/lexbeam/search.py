@@ -9,8 +9,8 @@ together; there is no loop over sentences, hypotheses or candidates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike
 from lexbeam.allocation import POLICIES, Policy
 from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
-from lexbeam.candidates import Asked, Candidates, Proposals, best_of_all, collect
+from lexbeam.candidates import (
+    Asked,
+    Candidates,
+    Chosen,
+    Moment,
+    Proposals,
+    best_of_all,
+    collect,
+)
 from lexbeam.errors import ConstraintError
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
@@ -55,6 +63,7 @@ def decode(
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
+    observer: Callable[[Moment], object] | None = None,
 ) -> list[list[Hypothesis]]:
     """Find the best output of each sentence that has all its phrases in it.
 
@@ -83,6 +92,7 @@ def decode(
         closing: marks the tokens that end a word, whatever follows. # shape: (vocabulary,)
         starting: marks the tokens that begin a word, by which the words between the parts of a
             pattern are counted; those of ``boundary`` if it is not given.
+        observer: is called after every step with what it did, to study a search or show it.
 
     Returns:
         For each sentence its outputs, best first.
@@ -100,14 +110,7 @@ def decode(
     limits = read_limits(max_length, len(sources))
     if not requests:
         return []
-    return Search(scorer, sources, requests, settings, limits, words).run()
-
-
-class Chosen(NamedTuple):
-    """The candidates that fill the beams; some slots may be left empty."""
-
-    candidates: Candidates
-    taken: BoolArray  # shape: (sentences, beam)
+    return Search(scorer, sources, requests, settings, limits, words, observer).run()
 
 
 class Search:
@@ -121,8 +124,10 @@ class Search:
         settings: Settings,
         limits: IntArray,
         words: Words | None,
+        observer: Callable[[Moment], object] | None = None,
     ) -> None:
         self.scorer = scorer
+        self.observer = observer
         self.settings = settings
         self.requests = requests
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
@@ -175,6 +180,8 @@ class Search:
                 chosen = self.constrained_step(live, self.automaton, self.beam.states)
             self.move(chosen)
             self.prune()
+            if self.observer is not None:
+                self.observer(Moment(self.step, self.sentences, self.beam, chosen))
             self.leave()
             self.step += 1
         return self.results
@@ -186,7 +193,7 @@ class Search:
         nothing = np.empty((len(live), 0), np.int64)
         scores = self.ask_model(live, nothing, nothing)
         candidates = best_of_all(self.lay_out(live, scores, None), self.settings.beam_size)
-        return Chosen(candidates, candidates.score > -np.inf)
+        return Chosen(candidates, candidates.score > -np.inf, candidates, None)
 
     def constrained_step(self, live: IntArray, automaton: Automaton, states: States) -> Chosen:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
@@ -217,7 +224,7 @@ class Search:
         candidates = collect(proposals, policy.beam, policy.beam_sizes, automaton, states, asked)
         banks = self.banks(candidates, automaton)
         places, taken = policy.select(banks, candidates.score)
-        return Chosen(candidates.take(places), taken)
+        return Chosen(candidates.take(places), taken, candidates, places)
 
     def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
         """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
@@ -319,7 +326,7 @@ class Search:
     def move(self, chosen: Chosen) -> None:
         """Put the chosen candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
-        (score, slot, token, row, states), taken = chosen
+        (score, slot, token, row, states), taken, *_ = chosen
         log_prob = score
         ended = token == self.scorer.eos
         newly = None
