@@ -3,7 +3,9 @@
 The model is a stand-in that hands out prepared proposals, so all that is timed is what lies
 between its answer and the next question. For each batch size and beam the numbers of
 constraint tokens take turns, several rounds of them, so that a busy machine disturbs all of
-them alike; the median of the rounds is reported.
+them alike; the median of the rounds is reported. ``--kinds`` compares what a constraint is
+instead of how many there are: plain phrases, alternatives, two parts in order, with a gap, and
+with a price.
 """
 
 from __future__ import annotations
@@ -17,12 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from lexbeam.patterns import Form, Pattern
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.search import decode
 
 VOCABULARY = 32_000
 EOS = 0
 BATCHES, BEAMS, CONSTRAINTS = (1, 8, 32), (5, 10, 20), (0, 1, 5, 10, 20, 50)
+KINDS = ("phrases", "any", "order", "gap", "soft")
+WORDS = np.arange(VOCABULARY) % 3 > 0
+"""Two tokens of three begin a word; phrases are made of those."""
 
 
 class PreparedScorer:
@@ -86,6 +92,48 @@ def make_phrases(constraints: int, batch: int, seed: int) -> list[list[list[int]
     return sentences
 
 
+def make_patterns(kind: str, count: int, batch: int, seed: int) -> list[list[Any]]:
+    """Return demands of two tokens each, of one kind."""
+    random = np.random.default_rng(seed)
+    starting = np.flatnonzero(WORDS)
+    sentences: list[list[Any]] = []
+    for _ in range(batch):
+        a, b, c = random.permutation(starting)[: 3 * count].reshape(3, count).tolist()
+        sentences.append([_demand(kind, *tokens) for tokens in zip(a, b, c, strict=True)])
+    return sentences
+
+
+def _demand(kind: str, a: int, b: int, c: int) -> Any:
+    demands = {
+        "phrases": (a, b),
+        "any": Pattern(((Form((a, b)), Form((a, c))),)),
+        "order": Pattern(((Form((a,)),), (Form((b,)),))),
+        "gap": Pattern(((Form((a,)),), (Form((b,)),)), within=5),
+        "soft": Pattern(((Form((a, b)),),), price=1e6),
+    }
+    return demands[kind]
+
+
+def compare_kinds(options: argparse.Namespace) -> None:
+    """Print what each kind of constraint costs a step, beside as many plain phrases."""
+    print("ms a step with five constraints of two tokens; in brackets over plain phrases\n")
+    print(f"{'batch':>5}{'k':>4}" + "".join(f"{kind:>16}" for kind in KINDS))
+    for batch in options.batches:
+        for beam in options.beams:
+            scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
+            times: dict[str, list[float]] = {kind: [] for kind in KINDS}
+            for seed in range(options.rounds):
+                for kind in KINDS:
+                    demands = make_patterns(kind, 5, batch, seed)
+                    settings: Any = {"max_length": scorer.steps + 90, "boundary": WORDS}
+                    sources = [None] * batch
+                    decode(scorer, sources, demands, beam_size=beam, stop="first", **settings)
+                    times[kind].append(1000 * scorer.searching / scorer.steps)
+            median = {kind: statistics.median(values) for kind, values in times.items()}
+            cells = (f"{median[k]:.3f} ({median[k] / median['phrases']:.2f})" for k in KINDS)
+            print(f"{batch:>5}{beam:>4}" + "".join(f"{cell:>16}" for cell in cells))
+
+
 def measure(scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int) -> float:
     """Return the milliseconds that the search takes a step."""
     phrases = make_phrases(constraints, batch, seed)
@@ -101,8 +149,12 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
+    parser.add_argument("--kinds", action="store_true", help="compare kinds of constraints")
     options = parser.parse_args()
     print(f"load of the machine at the start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
+    if options.kinds:
+        compare_kinds(options)
+        return
     print("ms a step; added: over C = 0; growth: C = 50 over C = 1\n")
     columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)
     print(f"{'batch':>5}{'k':>4}{columns}{'growth':>10}   added")

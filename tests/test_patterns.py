@@ -196,7 +196,7 @@ def truth(case: dict[str, Any]) -> tuple[float, tuple[int, ...]] | None:
 # --- the tests -------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(cases(), st.lists(st.integers(0, 3), max_size=7))
 def test_what_is_met_is_what_the_definition_says(case: dict[str, Any], output: list[int]) -> None:
     eos, words, demands = case["scorer"].eos, case["words"], case["demands"]
@@ -209,7 +209,7 @@ def test_what_is_met_is_what_the_definition_says(case: dict[str, Any], output: l
             assert found[demand] == times_met(demand, wanted, output, words)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cases(), st.lists(st.integers(0, 3), max_size=3))
 def test_the_need_is_the_shortest_way_to_the_end(case: dict[str, Any], output: list[int]) -> None:
     scorer, words, demands = case["scorer"], case["words"], case["demands"]
@@ -228,7 +228,7 @@ def test_the_need_is_the_shortest_way_to_the_end(case: dict[str, Any], output: l
             assert min(map(len, done)) == len(output) + need
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(cases(), st.sampled_from(["dba", "cbs", "beam"]), st.sampled_from(["all", "bound"]))
 def test_a_wide_beam_finds_the_best_output(case: dict[str, Any], algorithm: str, stop: str) -> None:
     best = truth(case)
@@ -246,7 +246,7 @@ def test_a_wide_beam_finds_the_best_output(case: dict[str, Any], algorithm: str,
     assert hypothesis.score == pytest.approx(hypothesis.log_prob / length)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(cases(), st.sampled_from(sorted(POLICIES)), st.integers(1, 6))
 def test_a_narrow_beam_keeps_to_the_request_as_well(
     case: dict[str, Any], algorithm: str, beam_size: int
@@ -267,3 +267,78 @@ def test_a_narrow_beam_keeps_to_the_request_as_well(
     for demand, wanted in Counter(demands).items():
         if isinstance(demand, Pattern):
             assert met[demand] == times_met(demand, wanted, hypothesis.tokens, words)
+
+
+@settings(max_examples=30)
+@given(st.lists(cases(), min_size=2, max_size=4), st.sampled_from(sorted(POLICIES)))
+def test_a_batch_is_its_sentences_one_by_one(batch: list[dict[str, Any]], algorithm: str) -> None:
+    """One model and one set of marks for all, the requests of each."""
+    first = batch[0]
+    size, eos = first["scorer"].vocabulary_size, first["scorer"].eos
+    requests = []
+    for case in batch:
+        if case["scorer"].vocabulary_size == size and case["scorer"].eos == eos:
+            candidate = {**first, "demands": case["demands"], "avoid": case["avoid"]}
+            try:
+                requests.append((candidate, run(candidate, algorithm=algorithm, max_length=8)))
+            except ConstraintError:
+                continue
+    found = decode(
+        first["scorer"],
+        ["source"] * len(requests),
+        [case["demands"] for case, _ in requests],
+        [case["avoid"] for case, _ in requests],
+        algorithm=algorithm,
+        max_length=8,
+        length_penalty=first["length_penalty"],
+        **marks(first["words"]),
+    )
+    for (_, alone), (together,) in zip(requests, found, strict=True):
+        assert together == alone
+
+
+A, B, C, X = 0, 1, 2, 9
+
+
+def forms(*spellings: tuple[int, ...]) -> tuple[Form, ...]:
+    return tuple(map(Form, spellings))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "output", "banks", "met"),
+    [
+        (Pattern((forms((A,), (B, C)),)), [B, C], [0, 1], True),  # size 1: its shortest form
+        (Pattern((forms((A, B, C), (B, B)),)), [A, B, C], [0, 1, 2], True),
+        (Pattern((forms((A,)), forms((B,)))), [B, A, X, B], [0, 1, 1, 2], True),
+        (Pattern((forms((A,)), forms((A,)))), [A, X, A], [1, 1, 2], True),
+        (Pattern((forms((A, B)), forms((B, C)))), [A, B, C], [1, 2, 2], False),
+        (Pattern((forms((A,)), forms((B,))), within=1), [A, X, X, B], [1, 1, 0, 0], False),
+        (Pattern((forms((A,)), forms((B,))), within=1), [A, X, A, X, B], [1, 1, 1, 1, 2], True),
+        (Pattern((forms((A,)),), last=True), [A, X, A], [1, 0, 1], True),
+        (Pattern((forms((A,)),), last=True), [A, X], [1, 0], False),
+        (Pattern(((Form((A,)), Form((B,), first=True)),)), [B, X], [1, 1], True),
+        (Pattern(((Form((A,)), Form((B,), first=True)),)), [X, B], [0, 0], False),
+    ],
+)
+def test_banks(pattern: Pattern, output: list[int], banks: list[int], met: bool) -> None:
+    result = trace([pattern], output)
+    assert (result.banks, result.met) == (banks, [met])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        (Pattern(()), "phrase 0 is a pattern without forms"),
+        (Pattern(((),)), "phrase 0 is a pattern without forms"),
+        (Pattern((forms(()),)), "phrase 0 is empty"),
+        (Pattern((forms((99,)),)), "outside the vocabulary"),
+        (Pattern((forms((1,)),), price=-1.0), "price is -1.0"),
+        (Pattern((forms((1,)),), within=-1), "within is -1"),
+        (Pattern((forms((1,)), (Form((2,), first=True),))), "pattern of its own"),
+        (Pattern((forms((1,)), forms((2,))), within=100), "too long to be kept track of"),
+    ],
+)
+def test_bad_patterns_are_named(pattern: Pattern, says: str) -> None:
+    scorer = HistoryScorer(5, eos=0, seed=1)
+    with pytest.raises(ConstraintError, match=says):
+        decode(scorer, ["source"], [[pattern]])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.demands import Demands, Register
+from lexbeam.demands import Demands, Register, Stage
 from lexbeam.scorer import IntArray
 from lexbeam.tables import Bits, pack_bits
 from lexbeam.trie import BEGIN, Tokens, Trie
@@ -51,7 +51,10 @@ class Chains:
         self._no_registers = by_node(
             lambda one: self._all & ~sum(register.bits for register in one.registers)
         )
-        self._stages = self._tabulate_stages(demands, width)
+        self._tabulate_stages(demands, width)
+        registers = [register for one in demands for register in one.registers]
+        self._ages = any(register.bits != register.top for register in registers)
+        self._limits = any(register.forms for register in registers)
 
     def _alive_at_nodes(self, demands: Sequence[Demands], tries: Sequence[Trie]) -> list[int]:
         """Return for each node the bits of registers that can still lead to something there."""
@@ -81,31 +84,21 @@ class Chains:
             return len(tokens)
         return int(self._words.starting[list(tokens)].sum())
 
-    def _tabulate_stages(
-        self, demands: Sequence[Demands], width: int
-    ) -> list[tuple[Bits, Bits, NDArray[np.bool_], Bits, IntArray]]:
-        layers = []
-        for layer in range(max(len(one.stages) for one in demands)):
-            here = [one.stages[layer] if layer < len(one.stages) else None for one in demands]
+    def _tabulate_stages(self, demands: Sequence[Demands], width: int) -> None:
+        """Lay the stages of each sentence side by side. # shape of all: (sentences, stages)."""
+        most = max(len(one.stages) for one in demands)
+        nothing = Stage(0, 0, 0, 0)
+        stages = [[*one.stages, *[nothing] * (most - len(one.stages))] for one in demands]
 
-            def by_node(values: Sequence[int]) -> Bits:
-                return tuple(word.take(self._sentence) for word in pack_bits(values, width))
+        def lay_out(of: Callable[[Stage], int]) -> Bits:
+            packed = pack_bits([of(stage) for row in stages for stage in row], width)
+            return tuple(word.reshape(len(stages), most) for word in packed)
 
-            reached = by_node([stage.reached if stage else 0 for stage in here])
-            enabled = by_node([stage.enabled if stage else 0 for stage in here])
-            always = np.array([not (stage and stage.enabled) for stage in here])
-            wanted = by_node([stage.wanted if stage else 0 for stage in here])
-            size = np.array([stage.size if stage else 0 for stage in here], dtype=np.int64)
-            layers.append(
-                (
-                    reached,
-                    enabled,
-                    always.take(self._sentence),
-                    wanted,
-                    size.take(self._sentence),
-                )
-            )
-        return layers
+        self._reached = lay_out(lambda stage: stage.reached)
+        self._enabled = lay_out(lambda stage: stage.enabled)
+        self._wanted = lay_out(lambda stage: stage.wanted)
+        self._always = np.array([[not stage.enabled for stage in row] for row in stages])
+        self._sizes = np.array([[stage.size for stage in row] for row in stages])
 
     def go_on(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""
@@ -117,6 +110,8 @@ class Chains:
 
     def shift(self, node: IntArray, tokens: IntArray, bits: Bits) -> Bits:
         """Let the registers grow older by a token."""
+        if not self._ages:
+            return bits
         moving, staying = self._moving, self._staying
         if self._words is None:
             return tuple(
@@ -133,6 +128,8 @@ class Chains:
 
     def trim(self, node: IntArray, bits: Bits) -> Bits:
         """Forget ends of parts that the next part can't follow in time any more."""
+        if not self._limits:
+            return bits
         return tuple(word & alive[node] for word, alive in zip(bits, self._alive, strict=True))
 
     def count(self, node: IntArray, seen: Bits) -> tuple[IntArray, Bits]:
@@ -140,15 +137,15 @@ class Chains:
 
         The second leaves all but the stages open: it is 1 for everything that is no stage.
         """
-        tokens: IntArray = np.zeros(np.shape(seen[0]), np.int64)
-        of_use = [others[node] for others in self._others]
-        for reached, enabled, always, wanted, size in self._stages:
-            done = _shares(reached, node, seen)
-            tokens = tokens + size[node] * done
-            open_now = ~done & (always[node] | _shares(enabled, node, seen))
-            for number, bits in enumerate(wanted):
-                of_use[number] = of_use[number] | np.where(open_now, bits[node], np.uint64(0))
-        return tokens, tuple(of_use)
+        sentence = self._sentence[node]
+        done = _shares(self._reached, sentence, seen)  # shape: (…, stages)
+        tokens: IntArray = (self._sizes[sentence] * done).sum(axis=-1)
+        of_use = self._always[sentence] | _shares(self._enabled, sentence, seen)
+        of_use &= ~done
+        return tokens, tuple(
+            others[node] | np.bitwise_or.reduce(wanted[sentence] * of_use, axis=-1)
+            for others, wanted in zip(self._others, self._wanted, strict=True)
+        )
 
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return what has been seen, of patterns only which stage they are at, not since when."""
@@ -160,10 +157,11 @@ class Chains:
         )
 
 
-def _shares(table: Bits, node: IntArray, bits: Bits) -> NDArray[np.bool_]:
-    common = table[0][node] & bits[0]
+def _shares(table: Bits, sentence: IntArray, bits: Bits) -> NDArray[np.bool_]:
+    """Say which stages share a bit with each set. # shape: (…, stages)."""
+    common = table[0][sentence] & bits[0][..., None]
     for word, other in zip(table[1:], bits[1:], strict=True):
-        common = common | (word[node] & other)
+        common |= word[sentence] & other[..., None]
     shared: NDArray[np.bool_] = common != 0
     return shared
 

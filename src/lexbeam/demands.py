@@ -303,6 +303,9 @@ class _Numbering:
             return (0,) * (len(tokens) + 1)
         first = (register.bits & -register.bits).bit_length() - 1
         length = register.bits.bit_length() - first
+        if length == 1:
+            # There is nothing to share, so that nothing can have begun too early.
+            return (*[0] * len(tokens), register.bits)
         if not register.forms:
             youngest = [min(taken, length - 1) for taken in range(len(tokens) + 1)]
             ages = [range(age, length) for age in youngest]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.demands import Demands
+from lexbeam.demands import Demands, Soft
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
 from lexbeam.tables import Bits, pack_bits
@@ -36,13 +36,13 @@ class Softs:
             tokens = np.array([tokens for tokens, _ in counted], dtype=np.int64)
             bits = by_node([bits for _, bits in counted])
             self._hard_tokens.append((bits, tokens[sentence_of_node]))
-        self._layers: list[tuple[Bits, NDArray[np.float64]]] = []
-        for layer in range(max(len(one.softs) for one in demands)):
-            here = [one.softs[layer] if layer < len(one.softs) else None for one in demands]
-            prices = np.array([soft.price if soft else 0.0 for soft in here])
-            self._layers.append(
-                (by_node([soft.bits if soft else 0 for soft in here]), prices[sentence_of_node])
-            )
+        self._sentence = sentence_of_node
+        most = max(len(one.softs) for one in demands)
+        softs = [[*one.softs, *[Soft(0, 0.0)] * (most - len(one.softs))] for one in demands]
+        packed = pack_bits([soft.bits for row in softs for soft in row], width)
+        # shape of both: (sentences, soft demands)
+        self._bits = tuple(word.reshape(len(softs), most) for word in packed)
+        self._prices = np.array([[soft.price for soft in row] for row in softs])
 
     def settle(self, states: States) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Say who may end now, and what each would pay. # shape of both: (hypotheses,)."""
@@ -50,9 +50,11 @@ class Softs:
         may_end = np.ones(node.shape, np.bool_)
         for hard, word in zip(self._hard, seen, strict=True):
             may_end &= (hard[node] & ~word) == 0
-        price = np.zeros(node.shape)
-        for bits, prices in self._layers:
-            price += np.where(_has(bits, states), 0.0, prices[node])
+        sentence = self._sentence[node]
+        common = self._bits[0][sentence] & seen[0][:, None]
+        for wanted, word in zip(self._bits[1:], seen[1:], strict=True):
+            common |= wanted[sentence] & word[:, None]
+        price = (self._prices[sentence] * (common == 0)).sum(axis=1)
         return may_end, price
 
     def hard_tokens(self, states: States) -> IntArray:
