@@ -1,49 +1,23 @@
 """Are constraints met, and what do they do? ``python benchmarks/constraints.py MODEL SRC REF``.
 
 Takes words of the references as constraints, as the paper does: rand1 to rand4, so many random
-words of each reference, and phr4, four words in a row. Whether a constraint is met is decided
-on the translated text, by searching it for the phrase as whole words, without asking lexbeam.
+words of each reference, and phr4, four words in a row (`lexbeam.study.sets`). Whether a
+constraint is met is decided on the translated text, by looking for the phrase as whole words.
 With sacreBLEU installed the scores are printed too.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
-import re
 import sys
 import time
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
 import lexbeam
+from lexbeam.study.sets import count_met, make
 
 SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr4")
-EDGES = "".join(chr(c) for c in range(33, 65) if not chr(c).isalnum()) + "[]{}«»“”‘’…–—"
-
-
-def choose(name: str, reference: str, seed: str) -> list[str]:
-    """Return the constraints of a set for one sentence."""
-    chance = random.Random(seed)
-    words = [word for word in (w.strip(EDGES) for w in reference.split()) if word]
-    if name == "none" or not words:
-        return []
-    if name == "phr4":
-        there = reference.split()
-        start = chance.randrange(max(len(there) - 3, 1))
-        phrase = " ".join(there[start : start + 4]).strip(EDGES + " ")
-        return [phrase] if phrase else []
-    return chance.sample(words, min(int(name[-1]), len(words)))
-
-
-def count_met(text: str, phrases: list[str]) -> int:
-    """Count the phrases that stand in a text as whole words, each as often as it is given."""
-    met = 0
-    for phrase, times in Counter(phrases).items():
-        found = re.findall(rf"(?<!\w)(?={re.escape(phrase)}(?!\w))", text)
-        met += min(times, len(found))
-    return met
 
 
 def main() -> None:
@@ -68,7 +42,7 @@ def main() -> None:
     print(f"{'set':6}{'constraints':>12}{'met':>8}{'share':>10}{'BLEU':>8}{'ms a sentence':>15}")
     missed = 0
     for name in options.sets:
-        phrases = [choose(name, r, f"{name} {i}") for i, r in enumerate(references)]
+        phrases = make(name, references)
         began = time.perf_counter()
         results = translator.translate(
             sources,

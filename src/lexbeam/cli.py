@@ -20,6 +20,8 @@ from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines
 from lexbeam.stream import Stream
 from lexbeam.translator import load
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 _EXAMPLES = """\b
 Examples:
   lexbeam pull en-pt
@@ -272,6 +274,92 @@ def train(config: Path) -> None:
         folder = training.run(config)
     if folder is not None:
         click.echo(folder)
+
+
+@main.command()
+@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@click.option("--src", required=True, type=_FILE, help="Text, a sentence a line.")
+@click.option("--ref", required=True, type=_FILE, help="Its translation, line by line.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Report's folder.",
+)
+@click.option(
+    "--only", metavar="PART,…", help="sets, beam, oracle, speed, prune, stop, placement, …"
+)
+@click.option("--limit", type=click.IntRange(1), help="Use only the first sentences.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Other constraints.")
+@click.option(
+    "--algorithms", default="dba", show_default=True, metavar="NAME,…", help="The first is studied."
+)
+@click.option(
+    "--lag", type=click.FloatRange(0), default=0.0, show_default=True, help="As translate has it."
+)
+@click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
+@click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
+@click.option("-t", "--threads", type=click.IntRange(1), default=1, show_default=True)
+def study(
+    model: str | None,
+    src: Path,
+    ref: Path,
+    out: Path,
+    only: str | None,
+    algorithms: str,
+    **more: Any,
+) -> None:
+    """Repeat the paper's experiments with a model and write a report (extra "study").
+
+    A study that was stopped or killed goes on where it was when it is started again.
+
+    \b
+    Examples:
+      lexbeam study --model en-pt --src test.en --ref test.pt --out my-study
+      lexbeam study --model en-pt --src test.en --ref test.pt --out quick --limit 100 --only beam
+    """
+    from lexbeam import study as studies  # noqa: PLC0415  (an extra)
+
+    parts = only.split(",") if only else None
+    with _graceful(), _StudyBar() as bar:
+        names = tuple(algorithms.split(","))
+        page = studies.run(
+            model, src, ref, out, only=parts, progress=bar.update, algorithms=names, **more
+        )
+    click.echo(page)
+
+
+class _StudyBar:
+    """One progress bar for a study on a terminal; elsewhere a line for each measurement."""
+
+    def __init__(self) -> None:
+        self._bars = ExitStack()
+        self._bar: Any = None
+        self._name = ""
+
+    def __enter__(self) -> _StudyBar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.close()
+
+    def update(self, name: str, done: float, total: float) -> None:
+        """Show what is being measured."""
+        if not sys.stderr.isatty():
+            if name != self._name:
+                click.echo(f"{100 * done / max(total, 1):3.0f} % {name}", err=True)
+            self._name = name
+            return
+        if self._bar is None:
+            self._bar = self._bars.enter_context(
+                click.progressbar(
+                    length=max(int(total), 1),
+                    label="measuring",
+                    item_show_func=lambda name: name,
+                    file=sys.stderr,
+                )
+            )
+        self._bar.update(int(done) - self._bar.pos, name)
 
 
 class _DownloadBar:

@@ -1,0 +1,1 @@
+"""The parts of a study, in the order of the report."""

@@ -1,0 +1,73 @@
+"""Reference aversion: the nearer to the reference, the less the model likes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lexbeam.study.bench import Bench, Measurable
+from lexbeam.study.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.figures import COLOURS
+from lexbeam.study.measures import Forced
+from lexbeam.study.plan import Plan
+
+
+class Aversion:
+    """BLEU against summed model score."""
+
+    name = "aversion"
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Every set, and the references themselves."""
+        return [*(plan.cell(name) for name in plan.sets), Forced()]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Set BLEU against score."""
+        points = []
+        for name in plan.sets:
+            found = bench.result(plan.cell(name))
+            points.append((name, sum(found["scores"]), found["bleu"]))
+        forced = sum(bench.result(Forced())["scores"])
+        points.append(("reference", forced, 100.0))
+        free = points[0][1]
+        likes = [name for name, score, _ in points if score < forced]
+        text = (
+            "Every word that is taken from the reference costs model score, and nearly every one "
+            "raises BLEU: the model does not like the reference. The sum of the scores "
+            f"(log-probability by length) is {_number(free)} for unconstrained output and "
+            f"{_number(forced)} for the references themselves."
+        )
+        if likes:
+            text += f" Even less than the reference the model likes {', '.join(likes)}."
+        count = max(len(bench.text.sources), 1)
+        rows: list[list[Value]] = [[n, round(s, 1), s / count, b] for n, s, b in points]
+        columns = ["set", "summed score", "score a sentence", "BLEU"]
+        return Section(
+            self.name,
+            "Reference aversion",
+            [
+                Text(text),
+                Table("aversion", "Model score and BLEU", columns, rows, 2),
+                Figure(
+                    "aversion",
+                    "BLEU against the summed model score; the reference itself would be at "
+                    f"{_number(forced)} and 100.",
+                    partial(_draw, points[:-1]),
+                    (5.6, 4.0),
+                ),
+            ],
+        )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}".replace("-", "−")
+
+
+def _draw(points: Sequence[tuple[str, float, float]], axes: Any) -> None:
+    for i, (name, score, bleu) in enumerate(points):
+        axes.scatter(score, bleu, s=36, color=COLOURS[i % len(COLOURS)])
+        axes.annotate(name, (score, bleu), xytext=(6, 4), textcoords="offset points")
+    axes.margins(x=0.16, y=0.1)
+    axes.set_xlabel("summed model score")
+    axes.set_ylabel("BLEU")

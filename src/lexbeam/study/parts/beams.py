@@ -1,0 +1,189 @@
+"""BLEU by beam size for every set, the algorithms side by side, and an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lexbeam.study.bench import Bench, Measurable
+from lexbeam.study.blocks import Block, Figure, Section, Table, Text
+from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.plan import FREE, Plan, listed, signed
+
+CBS_BASE = 5
+"""Hypotheses that the oracle keeps for every set of constraints met."""
+
+
+class Beams:
+    """BLEU by beam size, for every set and algorithm."""
+
+    name = "beam"
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Every set with every beam and algorithm."""
+        return [
+            plan.cell(name, beam_size=k, algorithm=algorithm)
+            for algorithm in plan.algorithms
+            for k in plan.beams
+            for name in plan.sets
+        ]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Write tables and figures, an algorithm each, and compare."""
+        blocks: list[Block] = []
+        for algorithm in plan.algorithms:
+            blocks += self._one(plan, bench, algorithm)
+        if len(plan.algorithms) > 1:
+            blocks += self._compare(plan, bench)
+        return Section(self.name, "Beam size", blocks)
+
+    def _one(self, plan: Plan, bench: Bench, algorithm: str) -> list[Block]:
+        bleu = {name: _row(plan, bench, name, algorithm, "bleu") for name in plan.sets}
+        chrf = {name: _row(plan, bench, name, algorithm, "chrf") for name in plan.sets}
+        columns = ["set", *(f"k={k}" for k in plan.beams)]
+        draw = partial(_draw, plan, bleu)
+        return [
+            Text(self._say(plan, algorithm, bleu)),
+            Table(
+                f"beam-{algorithm}-bleu",
+                f"BLEU by beam size, {algorithm}",
+                columns,
+                [[name, *row] for name, row in bleu.items()],
+            ),
+            Table(
+                f"beam-{algorithm}-chrf",
+                f"chrF by beam size, {algorithm}",
+                columns,
+                [[name, *row] for name, row in chrf.items()],
+            ),
+            Figure(f"beam-{algorithm}", f"BLEU by beam size for every set ({algorithm}).", draw),
+        ]
+
+    def _say(self, plan: Plan, algorithm: str, bleu: dict[str, list[float]]) -> str:
+        first, last = plan.beams[0], plan.beams[-1]
+        rising = [name for name in plan.demanding if bleu[name][-1] > bleu[name][0]]
+        rest = [name for name in plan.demanding if name not in rising]
+        said = f"With `{algorithm}`, from k = {first} to k = {last}, "
+        said += f"{listed(rising)} gain" if rising else "no set gains"
+        said += f", {listed(rest)} don't." if rest and rising else "."
+        below = [
+            f"{name} at k = {k} ({signed(bleu[name][i] - bleu[FREE][i])})"
+            for name in plan.demanding
+            for i, k in enumerate(plan.beams)
+            if FREE in bleu and bleu[name][i] < bleu[FREE][i]
+        ]
+        if FREE not in bleu:
+            return said
+        if below:
+            return f"{said} Below the unconstrained baseline at the same k: {listed(below)}."
+        return f"{said} No set is below the unconstrained baseline at any k."
+
+    def _compare(self, plan: Plan, bench: Bench) -> list[Block]:
+        blocks: list[Block] = []
+        for what, title in (("bleu", "BLEU"), ("score", "Mean model score")):
+            columns = ["set", *(f"{a} k={k}" for k in plan.beams[:2] for a in plan.algorithms)]
+            rows = [
+                [
+                    name,
+                    *(
+                        _measure(bench, plan.cell(name, beam_size=k, algorithm=algorithm), what)
+                        for k in plan.beams[:2]
+                        for algorithm in plan.algorithms
+                    ),
+                ]
+                for name in plan.sets
+            ]
+            decimals = 1 if what == "bleu" else 3
+            caption = f"{title} by algorithm at the same beam"
+            blocks.append(Table(f"algorithms-{what}", caption, columns, rows, decimals))
+        return blocks
+
+
+class Oracle:
+    """What a search that leaves out next to nothing would find."""
+
+    name = "oracle"
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Every set with a very wide beam, and where it can be done, with a bank a set."""
+        return [
+            cell
+            for name in plan.sets
+            for cell in (
+                plan.cell(name),
+                plan.cell(name, beam_size=plan.wide_beam),
+                plan.cell(name, algorithm="cbs", beam_size=CBS_BASE),
+            )
+        ]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Compare BLEU and model score with those of the usual beam."""
+        wide, cbs = f"k={plan.wide_beam}", f"CBS b={CBS_BASE}"
+        rows, better = [], []
+        for name in plan.sets:
+            usual, widest, sets_ = self.cells_of(plan, name)
+            found, best = bench.result(usual), _best_scores(bench, widest, sets_)
+            scores = found["scores"]
+            improved = sum(b > s + 1e-4 for b, s in zip(best, scores, strict=True))
+            better.append(100 * improved / max(len(best), 1))
+            rows.append(
+                [
+                    name,
+                    *(_measure(bench, cell, "bleu") for cell in (usual, widest, sets_)),
+                    *(_measure(bench, cell, "score") for cell in (usual, widest, sets_)),
+                    better[-1],
+                ]
+            )
+        usual_name = f"k={plan.usual_beam}"
+        columns = ["set", *(f"BLEU {s}" for s in (usual_name, wide, cbs))]
+        columns += [f"score {s}" for s in (usual_name, wide, cbs)] + ["better exists, %"]
+        text = (
+            f"How much is lost to the beam? Two searches bound it: one with k = "
+            f"{plan.wide_beam}, and constrained beam search, which keeps {CBS_BASE} hypotheses "
+            "for every set of constraints met. “Better exists” counts the sentences for which "
+            f"one of the two found an output that the model prefers to the one found with k = "
+            f"{plan.usual_beam}. A gap in BLEU without one in score is the model's, not the "
+            "search's."
+        )
+        return Section(
+            self.name,
+            "How far from the best",
+            [Text(text), Table("oracle", "The beam against an oracle", columns, rows, 2)],
+        )
+
+    def cells_of(self, plan: Plan, name: str) -> tuple[Any, Any, Any]:
+        """Return the three searches of a set."""
+        usual, widest = plan.cell(name), plan.cell(name, beam_size=plan.wide_beam)
+        return usual, widest, plan.cell(name, algorithm="cbs", beam_size=CBS_BASE)
+
+
+def _best_scores(bench: Bench, *cells: Measurable) -> list[float]:
+    results = [bench.result(cell) for cell in cells]
+    return [
+        max(each) for each in zip(*(r["scores"] for r in results if "scores" in r), strict=True)
+    ]
+
+
+def _row(plan: Plan, bench: Bench, name: str, algorithm: str, what: str) -> list[float]:
+    return [
+        _measure(bench, plan.cell(name, beam_size=k, algorithm=algorithm), what) or 0.0
+        for k in plan.beams
+    ]
+
+
+def _measure(bench: Bench, cell: Measurable, what: str) -> float | None:
+    result = bench.result(cell)
+    if "refused" in result:
+        return None
+    if what == "score":
+        return float(sum(result["scores"]) / max(len(result["scores"]), 1))
+    return float(result[what])
+
+
+def _draw(plan: Plan, bleu: dict[str, list[float]], axes: Any) -> None:
+    lines = [Line(name, plan.beams, bleu[name], i) for i, name in enumerate(plan.demanding)]
+    if FREE in bleu:
+        lines.append(Line("unconstrained", plan.beams, bleu[FREE], 7, 1))
+    draw_lines(axes, lines, "beam size k", "BLEU")
+    axes.set_xticks(plan.beams)

@@ -1,0 +1,150 @@
+"""Garbage on the beam: what goes on unfinished when the best output is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lexbeam.study.bench import Bench, Measurable
+from lexbeam.study.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.plan import Plan
+from lexbeam.study.watch import Watched
+
+SET = "rand3"
+THRESHOLDS = (0.0, 20.0, 10.0)
+BEFORE, AFTER = 10, 60
+"""Steps shown before and after the end of the best output."""
+LONGEST = 150  # characters of an output shown
+
+Searches = list[dict[str, Any]]
+
+
+class Garbage:
+    """How much of the beam is unfinished, how long it runs, and what it looks like."""
+
+    name = "garbage"
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Some sentences, watched with and without pruning."""
+        return [self._cell(plan, threshold) for threshold in THRESHOLDS]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Compare the beams."""
+        found = {t: bench.result(self._cell(plan, t))["searches"] for t in THRESHOLDS}
+        rows: list[list[Value]] = [[_title(t), *_summary(found[t])] for t in THRESHOLDS]
+        without, usual = _summary(found[0.0]), _summary(found[20.0])
+        text = (
+            f"{len(found[0.0])} sentences of {SET}, watched at every step. Without pruning the "
+            f"search goes on for {without[1]:.1f} steps on average after the best output has "
+            f"ended, and {without[2]:.0f} % of all hypotheses are priced in that time; "
+            f"{without[4]:.0f} % of the searches run into the length limit. With a threshold of "
+            f"20 it is {usual[1]:.1f} steps, {usual[2]:.0f} % and {usual[4]:.0f} %."
+        )
+        columns = [
+            "pruning",
+            "steps to the best",
+            "steps after it",
+            "priced after it, %",
+            "unfinished at its end",
+            "at the limit, %",
+        ]
+        example = _example(found[0.0])
+        source = bench.text.sources[example["sentence"]]
+        return Section(
+            self.name,
+            "Garbage on the beam",
+            [
+                Text(text),
+                Table("garbage", "Life after the best output", columns, rows, 1),
+                Figure(
+                    "garbage",
+                    "Unfinished hypotheses on the beam before and after the end of the best "
+                    "output; a search that is over has none.",
+                    partial(_draw, found),
+                ),
+                Text(
+                    f"One such beam, without pruning: “{source}” with "
+                    f"{_quoted(bench.constraints(SET)[example['sentence']])}. The best output, and "
+                    "what was still unfinished when the search ended."
+                ),
+                _beam(example),
+            ],
+        )
+
+    def _cell(self, plan: Plan, threshold: float) -> Watched:
+        return Watched(SET, plan.setting(prune=threshold), plan.speed_sentences)
+
+
+def _summary(searches: Searches) -> tuple[float, float, float, float, float]:
+    """Return the means: best's end, steps after, share priced after, unfinished, at limit."""
+    count = max(len(searches), 1)
+    ended = [s["ended"] for s in searches]
+    after = [len(s["live"]) - 1 - s["ended"] for s in searches]
+    late = sum(sum(s["live"][s["ended"] : -1]) for s in searches)
+    priced = sum(1 + sum(s["live"][:-1]) for s in searches)
+    unfinished = [s["live"][s["ended"]] for s in searches]
+    limit = sum(len(s["live"]) > s["limit"] for s in searches)
+    return (
+        sum(ended) / count,
+        sum(after) / count,
+        100 * late / max(priced, 1),
+        sum(unfinished) / count,
+        100 * limit / count,
+    )
+
+
+def _example(searches: Searches) -> dict[str, Any]:
+    """Choose the shortest search that has many unfinished hypotheses to show."""
+    return min(searches, key=lambda s: (-len(s["beam"]), s["limit"], s["sentence"]))
+
+
+def _beam(search: dict[str, Any]) -> Table:
+    rows: list[list[Value]] = [
+        [
+            "finished" if shown["finished"] else "unfinished",
+            shown["tokens"],
+            shown["log_prob"],
+            _short(shown["text"]),
+        ]
+        for shown in search["beam"]
+    ]
+    columns = ["state", "tokens", "log-probability", "output"]
+    return Table("garbage-beam", "A beam without pruning", columns, rows, 1)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else "… " + text[2 - LONGEST :]
+
+
+def _quoted(phrases: Sequence[str]) -> str:
+    return ", ".join(f"“{phrase}”" for phrase in phrases) or "no constraints"
+
+
+def _title(threshold: float) -> str:
+    return f"{threshold:g}" if threshold else "none"
+
+
+def _draw(found: dict[float, Searches], axes: Any) -> None:
+    xs = range(-BEFORE, AFTER + 1)
+    lines = []
+    for look, (threshold, searches) in enumerate(found.items()):
+        name = f"threshold {threshold:g}" if threshold else "no pruning"
+        lines.append(Line(name, xs, [_live(searches, x) for x in xs], look))
+    draw_lines(axes, lines, "steps after the best output has ended", "unfinished hypotheses (mean)")
+    for line in axes.get_lines():
+        line.set_marker("")
+    axes.axvline(0, color="#999999", linewidth=0.8)
+    axes.get_legend().remove()
+    axes.legend(loc="upper right")
+
+
+def _live(searches: Searches, offset: int) -> float:
+    live = [
+        s["live"][s["ended"] + offset]
+        for s in searches
+        if 0 <= s["ended"] + offset < len(s["live"])
+    ]
+    there = sum(s["ended"] + offset >= 0 for s in searches)
+    return float(sum(live) / max(there, 1))

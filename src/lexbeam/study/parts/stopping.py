@@ -1,0 +1,134 @@
+"""When to give up hypotheses, and when to stop: pruning thresholds and stopping rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lexbeam.study.bench import Bench, Measurable
+from lexbeam.study.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.measures import Translated
+from lexbeam.study.plan import FREE, Plan, listed
+
+THRESHOLDS = (0.0, 3.0, 5.0, 10.0, 20.0, 30.0)
+"""The paper's; 0 is no pruning."""
+LAG = 3.0
+"""What translation of text uses."""
+
+
+class Pruning:
+    """BLEU by pruning threshold."""
+
+    name = "prune"
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Every set with every threshold."""
+        return [plan.cell(name, prune=t) for t in THRESHOLDS for name in plan.sets]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Write BLEU and work by threshold."""
+        found = {n: [bench.result(plan.cell(n, prune=t)) for t in THRESHOLDS] for n in plan.sets}
+        sentences = max(len(bench.text.sources), 1)
+        bleu = {name: [r["bleu"] for r in row] for name, row in found.items()}
+        rows = [[r["rows"] / sentences for r in row] for row in found.values()]
+        columns = ["set", *(f"{t:g}" if t else "none" for t in THRESHOLDS)]
+        best = {name: THRESHOLDS[row.index(max(row))] for name, row in bleu.items()}
+        told = listed([f"{name} {t:g}" if t else f"{name} none" for name, t in best.items()])
+        text = (
+            f"A hypothesis that is further than the threshold below the best finished one is "
+            f"dropped. `{plan.algorithms[0]}`, k = {plan.usual_beam}. The best threshold by "
+            f"BLEU: {told}. Without pruning the model prices "
+            f"{_ratio(rows, 0, THRESHOLDS.index(20.0)):.1f} times as many hypotheses as with "
+            "the paper's threshold of 20."
+        )
+        return Section(
+            self.name,
+            "Pruning",
+            [
+                Text(text),
+                Table(
+                    "prune-bleu",
+                    "BLEU by pruning threshold",
+                    columns,
+                    [[name, *row] for name, row in bleu.items()],
+                ),
+                Table(
+                    "prune-work",
+                    "Hypotheses priced a sentence by pruning threshold",
+                    columns,
+                    [[name, *row] for name, row in zip(found, rows, strict=True)],
+                    0,
+                ),
+                Figure("prune", "BLEU by pruning threshold.", partial(_draw, plan, bleu)),
+            ],
+        )
+
+
+class Stopping:
+    """The paper's stopping rule against early stopping and others."""
+
+    name = "stop"
+
+    def rules(self, plan: Plan, name: str) -> dict[str, Translated]:
+        """Return the ways to stop, for a set."""
+        return {
+            "all finished (the paper's)": plan.cell(name),
+            "first finished (early)": plan.cell(name, stop="first"),
+            "none can win (bound)": plan.cell(name, stop="bound"),
+            f"all finished, lag {LAG:g} (default)": plan.cell(name, lag=LAG),
+            f"bound, lag {LAG:g}": plan.cell(name, stop="bound", lag=LAG),
+        }
+
+    def cells(self, plan: Plan) -> Sequence[Measurable]:
+        """Every set with every rule."""
+        return [cell for name in plan.sets for cell in self.rules(plan, name).values()]
+
+    def show(self, plan: Plan, bench: Bench) -> Section:
+        """Write BLEU, score and work by rule."""
+        tables = []
+        for what, title, decimals in (
+            ("bleu", "BLEU by stopping rule", 1),
+            ("score", "Mean model score by stopping rule", 3),
+            ("rows", "Hypotheses priced a sentence by stopping rule", 0),
+        ):
+            rules = list(self.rules(plan, FREE))
+            rows: list[list[Value]] = [
+                [rule, *(_value(bench, self.rules(plan, n)[rule], what) for n in plan.sets)]
+                for rule in rules
+            ]
+            tables.append(Table(f"stop-{what}", title, ["rule", *plan.sets], rows, decimals))
+        text = (
+            "The paper's rule goes on until everything on the beam has finished; early stopping "
+            "ends with the first finished hypothesis. `bound` ends when nothing on the beam can "
+            "still win: with a length penalty of 1 the bound is loose, so it saves little. A "
+            "`lag` drops what is far behind the best of its own bank; it is not in the paper, "
+            "and it is what `lexbeam translate` does."
+        )
+        return Section(self.name, "Stopping", [Text(text), *tables])
+
+
+def _value(bench: Bench, cell: Translated, what: str) -> float:
+    result = bench.result(cell)
+    sentences = max(len(result["scores"]), 1)
+    if what == "score":
+        return float(sum(result["scores"])) / sentences
+    return float(result[what]) / (sentences if what == "rows" else 1)
+
+
+def _ratio(rows: Sequence[Sequence[float]], over: int, under: int) -> float:
+    return sum(row[over] for row in rows) / max(sum(row[under] for row in rows), 1e-9)
+
+
+def _draw(plan: Plan, bleu: dict[str, list[float]], axes: Any) -> None:
+    places = range(len(THRESHOLDS))
+    order = [*range(1, len(THRESHOLDS)), 0]  # no pruning is a threshold without end
+    lines = [
+        Line(name, places, [bleu[name][i] for i in order], look)
+        for look, name in enumerate(plan.demanding)
+    ]
+    if FREE in bleu:
+        lines.append(Line("unconstrained", places, [bleu[FREE][i] for i in order], 7, 1))
+    draw_lines(axes, lines, "pruning threshold", "BLEU")
+    axes.set_xticks(places, [f"{THRESHOLDS[i]:g}" if i else "none" for i in order])
