@@ -114,7 +114,7 @@ def _set_up(plan: Plan, bench: Bench) -> Section:
         ["lag", f"{plan.lag:g}"],
         ["lexbeam", lexbeam.__version__],
     ]
-    facts += [["metric", name] for name in bench.metrics.signatures(text.references)]
+    signatures = [f"`{signature}`" for signature in bench.metrics.signatures(text.references)]
     return Section(
         "set-up",
         "Set-up",
@@ -123,7 +123,7 @@ def _set_up(plan: Plan, bench: Bench) -> Section:
                 "The experiments of Post and Vilar (NAACL 2018) on this model and text. Unless "
                 f"said otherwise: `{plan.algorithms[0]}`, k = {plan.usual_beam}, a pruning "
                 "threshold of 20, search until all on the beam have finished. Scores are "
-                "sacreBLEU's on plain text."
+                f"sacreBLEU's on plain text: {listed(signatures)}."
             ),
             Table(
                 "set-up", "What was measured, and how", ["", "value"], [_words(f) for f in facts]

@@ -53,15 +53,12 @@ def render(figure: Figure) -> dict[str, bytes]:
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user has set up for other pictures
         mpl.rcParams.update(_STYLE)
-        for kind, metadata in (
-            ("svg", {"Date": None, "Creator": None}),
-            ("png", {"Software": None}),
-        ):
-            canvas = Canvas(figsize=figure.size, layout="constrained")
-            FigureCanvasAgg(canvas)
-            figure.draw(canvas.add_subplot())
+        canvas = Canvas(figsize=figure.size, layout="constrained")
+        FigureCanvasAgg(canvas)
+        figure.draw(canvas.add_subplot())
+        for kind, silent in (("svg", ("Date", "Creator")), ("png", ("Software",))):
             file = io.BytesIO()
-            canvas.savefig(file, format=kind, dpi=160, metadata=metadata)
+            canvas.savefig(file, format=kind, dpi=160, metadata=dict.fromkeys(silent))
             pictures[kind] = file.getvalue()
     return pictures
 

@@ -42,8 +42,12 @@ class Metrics:
 
     def signatures(self, references: Sequence[str]) -> list[str]:
         """Return what sacreBLEU says about how it computes the two."""
-        self.score(references[:1] or [""], references[:1] or [""])  # known only after use
-        return [f"{m.name}|{m.get_signature().format()}" for m in (self._bleu, self._chrf)]
+        line = list(references[:1]) or [""]
+        signatures = []
+        for metric in (self._bleu, self._chrf):
+            name = metric.corpus_score(line, [line]).name  # a signature is known after use only
+            signatures.append(f"{name}|{metric.get_signature().format()}")
+        return signatures
 
 
 def pearson(xs: Sequence[float], ys: Sequence[float]) -> float:

@@ -33,6 +33,9 @@ class Plan:
     lag: float = 0.0
     sets: tuple[str, ...] = PAPER_SETS
     speed_sentences: int = 100
+    speed_words: tuple[int, ...] = (0, 1, 2, 3, 4, 6, 8)
+    speed_beams: tuple[int, ...] = (5, 10, 20)
+    gbs_bases: tuple[int, ...] = (1, 5, 10)
     parallel: Path | None = None
     entities: Path | None = None
 

@@ -8,6 +8,7 @@ which is where the time goes, and the seconds are written to files of their own 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,14 +18,12 @@ from lexbeam.study.figures import Line, draw_lines
 from lexbeam.study.measures import GROWING, Setting, Timed
 from lexbeam.study.metrics import slope
 from lexbeam.study.plan import FREE, Plan
+from lexbeam.study.store import Result
 
-WORDS = (0, 1, 2, 3, 4, 6, 8)
 MOST_FOR_CBS = 4
 """Words up to which constrained beam search is tried: its beam grows with two to that power."""
 SCORED = "rand3"
 """The set whose BLEU stands in the legend, as in the paper."""
-DBA_BEAMS = (5, 10, 20)
-GBS_BASES = (1, 5, 10)
 
 
 class Point(NamedTuple):
@@ -34,7 +33,12 @@ class Point(NamedTuple):
     tokens: float
     steps: float
     rows: float
-    milliseconds: float
+    seconds: float
+
+    @property
+    def milliseconds(self) -> float:
+        """The time of a sentence."""
+        return 1000 * self.seconds
 
 
 class Speed:
@@ -45,15 +49,17 @@ class Speed:
     def systems(self, plan: Plan) -> list[Setting]:
         """Everything that is compared."""
         fixed = [a for a in plan.algorithms if a not in GROWING]
-        found = [plan.setting(algorithm=a, beam_size=k) for a in fixed for k in DBA_BEAMS]
-        found += [plan.setting(algorithm="gbs", beam_size=base) for base in GBS_BASES]
+        found = [plan.setting(algorithm=a, beam_size=k) for a in fixed for k in plan.speed_beams]
+        found += [plan.setting(algorithm="gbs", beam_size=base) for base in plan.gbs_bases]
         return [*found, plan.setting(algorithm="cbs", beam_size=1)]
 
     def cells(self, plan: Plan) -> Sequence[Measurable]:
         """Sentences one by one with ever more words; and the whole text for BLEU."""
-        cells: list[Measurable] = [plan.cell(FREE)]
+        cells: list[Measurable] = [plan.cell(FREE), self._free(plan)]
         for system in self.systems(plan):
-            cells += [_timed(plan, system, words) for words in WORDS if _tried(system, words)]
+            cells += [
+                _timed(plan, system, words) for words in plan.speed_words if _tried(system, words)
+            ]
             cells.append(self._scored(plan, system))
         return cells
 
@@ -61,10 +67,10 @@ class Speed:
         """Write up the work; `times` has the seconds."""
         points = {system: self._points(plan, bench, system) for system in self.systems(plan)}
         rows = [
-            [_title(system), *(p and p.rows for p in _by_words(points[system]))]
+            [_title(system), *(p and p.rows for p in _by_words(plan, points[system]))]
             for system in points
         ]
-        columns = ["system", *(f"{words} words" for words in WORDS)]
+        columns = ["system", *(f"{words} words" for words in plan.speed_words)]
         blocks: list[Block] = [
             Text(
                 "What does a constraint cost? Up to eight random words of the reference are "
@@ -88,14 +94,17 @@ class Speed:
         """Write up the seconds."""
         points = {system: self._points(plan, bench, system) for system in self.systems(plan)}
         rows = [
-            [_title(system), *(p and p.milliseconds for p in _by_words(points[system]))]
+            [_title(system), *(p and p.milliseconds for p in _by_words(plan, points[system]))]
             for system in points
         ]
         steps = [
-            [_title(system), *(p and p.milliseconds / p.steps for p in _by_words(points[system]))]
+            [
+                _title(system),
+                *(p and p.milliseconds / p.steps for p in _by_words(plan, points[system])),
+            ]
             for system in points
         ]
-        columns = ["system", *(f"{words} words" for words in WORDS)]
+        columns = ["system", *(f"{words} words" for words in plan.speed_words)]
         return Section(
             "times",
             "Time by number of constraints",
@@ -120,27 +129,21 @@ class Speed:
     def _scored(self, plan: Plan, system: Setting) -> Measurable:
         return plan.cell(SCORED, algorithm=system.algorithm, beam_size=system.beam_size)
 
+    def _free(self, plan: Plan) -> Timed:
+        return Timed(FREE, plan.setting(algorithm="beam"), plan.speed_sentences)
+
     def _count(self, plan: Plan, bench: Bench) -> int:
         return min(plan.speed_sentences, len(bench.text.sources))
 
     def _points(self, plan: Plan, bench: Bench, system: Setting) -> list[Point]:
         points = []
-        for words in WORDS:
+        for words in plan.speed_words:
             if not _tried(system, words):
                 continue
             found = bench.result(_timed(plan, system, words))
             if "refused" in found:
                 continue
-            n = found["sentences"]
-            points.append(
-                Point(
-                    words,
-                    found["tokens"],
-                    found["steps"] / n,
-                    found["rows"] / n,
-                    1000 * found["seconds"] / n,
-                )
-            )
+            points.append(_point(words, found))
         return points
 
     def _draw(
@@ -160,7 +163,7 @@ class Speed:
             xs, ys = [p.tokens for p in row], [getattr(p, what) for p in row]
             dash = kinds.index(system.algorithm)
             lines.append(Line(_title(system) + bleu, xs, ys, number, dash))
-        free = points[plan.setting(algorithm=kinds[0], beam_size=plan.usual_beam)][0]
+        free = _point(0, bench.result(self._free(plan)))
         bleu = bench.result(plan.cell(FREE))["bleu"]
         level = (f"unconstrained k={plan.usual_beam} ({bleu:.1f})", getattr(free, what))
         draw_lines(axes, lines, "constraint tokens a sentence (mean)", y, level)
@@ -180,17 +183,25 @@ class Speed:
         )
 
 
+def _point(words: int, found: Result) -> Point:
+    n = found["sentences"]
+    each = (found[what] / n for what in ("steps", "rows", "seconds"))
+    return Point(words, found["tokens"], *each)
+
+
 def _timed(plan: Plan, system: Setting, words: int) -> Timed:
-    return Timed(f"rand{words}" if words else FREE, system, plan.speed_sentences)
+    if not words:  # whatever the algorithm, it is plain beam search
+        return Timed(FREE, replace(system, algorithm="beam"), plan.speed_sentences)
+    return Timed(f"rand{words}", system, plan.speed_sentences)
 
 
 def _tried(system: Setting, words: int) -> bool:
     return system.algorithm != "cbs" or words <= MOST_FOR_CBS
 
 
-def _by_words(points: Sequence[Point]) -> list[Point | None]:
+def _by_words(plan: Plan, points: Sequence[Point]) -> list[Point | None]:
     there = {point.words: point for point in points}
-    return [there.get(words) for words in WORDS]
+    return [there.get(words) for words in plan.speed_words]
 
 
 def _title(system: Setting) -> str:

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexbeam.errors import InputError, SettingError
+from lexbeam.model import Model
+from lexbeam.study import report
+from lexbeam.study.bench import Bench
+from lexbeam.study.conduct import PARTS, choose_parts, conduct, read_text
+from toy_study import make_bench, make_plan
+
+
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw nothing: figures take most of the time and are looked at elsewhere."""
+    monkeypatch.setattr(report, "render", lambda _: {"svg": b"<svg/>", "png": b""})
+
+
+def study(model: Model, out: Path, only: list[str] | None = None, **changes: Any) -> list[str]:
+    """Conduct a study; return what had to be measured."""
+    measured: list[str] = []
+    bench = make_bench(model, out)
+    conduct(
+        bench, make_plan(**changes), choose_parts(only), out, lambda name, *_: measured.append(name)
+    )
+    return list(dict.fromkeys(measured))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a report that is promised to come out alike."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.relative_to(folder).parts[0].split(".")[0] not in ("cells", "times")
+    }
+
+
+def test_a_whole_study_comes_out_alike_twice(toy_model: Model, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        study(toy_model, tmp_path / name, algorithms=("dba", "gbs"), beams=(2,))
+    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
+    assert one == two
+    written = one["report.md"].decode()
+    for part in PARTS.values():
+        assert f'id="{part.name}"'.encode() in one["report.html"]
+    assert "**100.00 %**" in written
+    assert "BLEU|nrefs:1|" in written
+    for kind in ("png", "svg"):
+        names = {
+            "sets",
+            "beam-dba",
+            "beam-gbs",
+            "speed",
+            "prune",
+            "placement",
+            "aversion",
+            "garbage",
+        }
+        assert {f"figures/{name}.{kind}" for name in names} <= one.keys()
+    assert {"tables/oracle.json", "tables/dictionaries.md", "tables/stop-bleu.json"} <= one.keys()
+    assert "seconds" not in written.replace("Seconds", "")
+    assert (tmp_path / "one" / "times.html").is_file()
+
+
+def test_the_page_needs_nothing_else(toy_model: Model, tmp_path: Path) -> None:
+    study(toy_model, tmp_path, ["sets", "placement"])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count("data:image/svg+xml;base64,") == 2
+
+
+@pytest.mark.usefixtures("sketched")
+def test_a_killed_study_goes_on(toy_model: Model, tmp_path: Path) -> None:
+    names = study(toy_model, tmp_path / "whole", ["beam"])
+
+    def kill(name: str, *_: object) -> None:
+        if name == names[3]:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "killed"
+    bench = make_bench(toy_model, out)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(bench, make_plan(), choose_parts(["beam"]), out, kill)
+    assert not (out / "report.md").exists()
+    assert study(toy_model, out, ["beam"]) == names[3:]
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("sketched")
+def test_nothing_is_measured_twice_and_all_that_changed_is(
+    toy_model: Model, tmp_path: Path
+) -> None:
+    assert study(toy_model, tmp_path, ["beam"])
+    assert study(toy_model, tmp_path, ["beam"]) == []
+    assert study(toy_model, tmp_path, ["placement"]) == []  # rests on the same cells
+    assert all("k4" in name for name in study(toy_model, tmp_path, ["beam"], beams=(2, 4)))
+    assert len(study(toy_model, tmp_path, ["beam"], lag=1.0)) == 8
+
+
+@pytest.mark.usefixtures("sketched")
+def test_parts_measured_before_stay_in_the_report(toy_model: Model, tmp_path: Path) -> None:
+    study(toy_model, tmp_path, ["prune"])
+    study(toy_model, tmp_path, ["aversion"])
+    written = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "## Pruning" in written
+    assert "## Reference aversion" in written
+    assert "## Garbage" not in written
+
+
+@pytest.mark.usefixtures("sketched")
+def test_unmet_constraints_are_told(
+    toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translate = Bench.translate
+
+    def forget(self: Bench, phrases: Any, *more: Any) -> Any:
+        return translate(self, [[] for _ in phrases], *more)
+
+    monkeypatch.setattr(Bench, "translate", forget)
+    study(toy_model, tmp_path, ["aversion"])
+    written = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "**100.00 %**" not in written
+    assert "Sentences that lack a constraint" in written
+
+
+def test_parts_are_chosen_by_name() -> None:
+    assert [part.name for part in choose_parts(["stop", "sets"])] == ["sets", "stop"]
+    assert len(choose_parts(None)) == len(PARTS)
+    with pytest.raises(SettingError, match=r"unknown part 'bean'.*beam"):
+        choose_parts(["bean"])
+
+
+def test_a_plan_takes_known_algorithms_only() -> None:
+    with pytest.raises(SettingError, match="unknown algorithm 'best'"):
+        make_plan(algorithms=("best",))
+    with pytest.raises(SettingError, match="at least one"):
+        make_plan(beams=())
+    with pytest.raises(InputError, match="unknown constraint set"):
+        make_plan(sets=("some",))
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "said"),
+    [
+        ("a\nb\n", "x\n", "has 2 lines"),
+        ("a\n\nb\n", "x\ny\nz\n", "line 2 of"),
+        ("", "", "empty"),
+        ("a\n", None, "can't be read"),
+        (b"\xff\n", "x\n", "not UTF-8"),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused(
+    tmp_path: Path, source: str | bytes, reference: str | None, said: str
+) -> None:
+    (tmp_path / "src").write_bytes(source if isinstance(source, bytes) else source.encode())
+    if reference is not None:
+        (tmp_path / "ref").write_text(reference, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_text(tmp_path / "src", tmp_path / "ref", None)
+
+
+def test_a_limit_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "src").write_text("a\nb\nc\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("x\ny\nz", encoding="utf-8")
+    assert read_text(tmp_path / "src", tmp_path / "ref", 2).references == ["x", "y"]
