@@ -155,14 +155,14 @@ def _summary(plan: Plan, bench: Bench) -> list[Section]:
         falls = [f"from {a} to {b}" for a, b in pairwise(words) if bleu[b] <= bleu[a]]
         lost = [name for name in words if gains[name] <= 0]
         if falls:
-            said.append(f"Unlike in the paper's best cells, BLEU does not rise {listed(falls)}.")
+            said.append(f"Unlike with the paper's wide beams, BLEU does not rise {listed(falls)}.")
         if lost:
             said.append(f"No gain from {listed(lost)}.")
     longest = phrases[-1] if phrases else None
     if longest and words:
         above = bleu[longest] > max(bleu[name] for name in words)
         how = "far above" if above else "not above"
-        said.append(f"{longest}, the same words in one phrase, is {how} the random words.")
+        said.append(f"{longest}, a phrase, is {how} the random words.")
     rows: list[list[Value]] = [
         [
             name,

@@ -61,7 +61,7 @@ class Aversion:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}".replace("-", "−")
+    return f"{value:,.1f}".replace("-", "−")
 
 
 def _draw(points: Sequence[tuple[str, float, float]], axes: Any) -> None:

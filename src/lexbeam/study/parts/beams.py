@@ -65,8 +65,8 @@ class Beams:
         rising = [name for name in plan.demanding if bleu[name][-1] > bleu[name][0]]
         rest = [name for name in plan.demanding if name not in rising]
         said = f"With `{algorithm}`, from k = {first} to k = {last}, "
-        said += f"{listed(rising)} gain" if rising else "no set gains"
-        said += f", {listed(rest)} don't." if rest and rising else "."
+        said += f"BLEU rises with {listed(rising)}" if rising else "BLEU rises with no set"
+        said += f", but not {listed(rest)}." if rest and rising else "."
         below = [
             f"{name} at k = {k} ({signed(bleu[name][i] - bleu[FREE][i])})"
             for name in plan.demanding
@@ -81,7 +81,11 @@ class Beams:
 
     def _compare(self, plan: Plan, bench: Bench) -> list[Block]:
         blocks: list[Block] = []
-        for what, title in (("bleu", "BLEU"), ("score", "Mean model score")):
+        for what, title, decimals in (
+            ("bleu", "BLEU", 1),
+            ("score", "Mean model score", 3),
+            ("work", "Hypotheses priced a sentence", 0),
+        ):
             columns = ["set", *(f"{a} k={k}" for k in plan.beams[:2] for a in plan.algorithms)]
             rows = [
                 [
@@ -94,7 +98,6 @@ class Beams:
                 ]
                 for name in plan.sets
             ]
-            decimals = 1 if what == "bleu" else 3
             caption = f"{title} by algorithm at the same beam"
             blocks.append(Table(f"algorithms-{what}", caption, columns, rows, decimals))
         return blocks
@@ -176,8 +179,9 @@ def _measure(bench: Bench, cell: Measurable, what: str) -> float | None:
     result = bench.result(cell)
     if "refused" in result:
         return None
-    if what == "score":
-        return float(sum(result["scores"]) / max(len(result["scores"]), 1))
+    if what in ("score", "work"):
+        total = sum(result["scores"]) if what == "score" else result["rows"]
+        return float(total / max(len(result["scores"]), 1))
     return float(result[what])
 
 

@@ -59,5 +59,5 @@ class ConstraintSets:
 
 def _histogram(name: str, counts: list[int], look: int) -> Line:
     seen = Counter(min(count, MOST) for count in counts)
-    xs = range(MOST + 1)
+    xs = range(min(seen, default=0), max(seen, default=0) + 1)
     return Line(name, xs, [100 * seen[x] / max(len(counts), 1) for x in xs], look)

@@ -115,7 +115,7 @@ def _beam(search: dict[str, Any]) -> Table:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else "… " + text[2 - LONGEST :]
+    return text if len(text) <= LONGEST else "… " + text[2 - LONGEST :].lstrip()
 
 
 def _quoted(phrases: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ class Speed:
             [_title(system), *(p and p.rows for p in _by_words(plan, points[system]))]
             for system in points
         ]
-        columns = ["system", *(f"{words} words" for words in plan.speed_words)]
+        columns = ["system", *(f"{n} word{'' if n == 1 else 's'}" for n in plan.speed_words)]
         blocks: list[Block] = [
             Text(
                 "What does a constraint cost? Up to eight random words of the reference are "
@@ -104,7 +104,7 @@ class Speed:
             ]
             for system in points
         ]
-        columns = ["system", *(f"{words} words" for words in plan.speed_words)]
+        columns = ["system", *(f"{n} word{'' if n == 1 else 's'}" for n in plan.speed_words)]
         return Section(
             "times",
             "Time by number of constraints",
@@ -167,7 +167,7 @@ class Speed:
         bleu = bench.result(plan.cell(FREE))["bleu"]
         level = (f"unconstrained k={plan.usual_beam} ({bleu:.1f})", getattr(free, what))
         draw_lines(axes, lines, "constraint tokens a sentence (mean)", y, level)
-        axes.set_yscale("log")
+        axes.set_ylim(bottom=0)
 
     def _say(self, points: dict[Setting, list[Point]], what: str, unit: str) -> str:
         said = []

@@ -34,12 +34,12 @@ class Pruning:
         bleu = {name: [r["bleu"] for r in row] for name, row in found.items()}
         rows = [[r["rows"] / sentences for r in row] for row in found.values()]
         columns = ["set", *(f"{t:g}" if t else "none" for t in THRESHOLDS)]
-        best = {name: THRESHOLDS[row.index(max(row))] for name, row in bleu.items()}
-        told = listed([f"{name} {t:g}" if t else f"{name} none" for name, t in best.items()])
+        told = listed([f"{name} {_best(bleu[name])}" for name in plan.demanding])
         text = (
             f"A hypothesis that is further than the threshold below the best finished one is "
             f"dropped. `{plan.algorithms[0]}`, k = {plan.usual_beam}. The best threshold by "
-            f"BLEU: {told}. Without pruning the model prices "
+            f"BLEU: {told}. All thresholds with less than half a point between them are as good. "
+            f"Without pruning the model prices "
             f"{_ratio(rows, 0, THRESHOLDS.index(20.0)):.1f} times as many hypotheses as with "
             "the paper's threshold of 20."
         )
@@ -101,12 +101,18 @@ class Stopping:
             tables.append(Table(f"stop-{what}", title, ["rule", *plan.sets], rows, decimals))
         text = (
             "The paper's rule goes on until everything on the beam has finished; early stopping "
-            "ends with the first finished hypothesis. `bound` ends when nothing on the beam can "
-            "still win: with a length penalty of 1 the bound is loose, so it saves little. A "
-            "`lag` drops what is far behind the best of its own bank; it is not in the paper, "
-            "and it is what `lexbeam translate` does."
+            "ends with the first finished hypothesis, `bound` when nothing on the beam can still "
+            "win. A `lag` drops what is far behind the best of its own bank; it is not in the "
+            "paper, and it is what `lexbeam translate` does."
         )
         return Section(self.name, "Stopping", [Text(text), *tables])
+
+
+def _best(bleu: Sequence[float]) -> str:
+    best = THRESHOLDS[bleu.index(max(bleu))]
+    if max(bleu) - min(bleu) < 0.5:
+        return "any"
+    return f"{best:g}" if best else "without pruning"
 
 
 def _value(bench: Bench, cell: Translated, what: str) -> float:
