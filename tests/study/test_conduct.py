@@ -41,7 +41,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_whole_study_comes_out_alike_twice(toy_model: Model, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        study(toy_model, tmp_path / name, algorithms=("dba", "gbs"), beams=(2,))
+        study(toy_model, tmp_path / name, beams=(2,))
     one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
     assert one == two
     written = one["report.md"].decode()
@@ -53,7 +53,6 @@ def test_a_whole_study_comes_out_alike_twice(toy_model: Model, tmp_path: Path) -
         names = {
             "sets",
             "beam-dba",
-            "beam-gbs",
             "speed",
             "prune",
             "placement",

@@ -21,7 +21,7 @@ def test_a_cell_is_measured_once(toy_model: Model, tmp_path: Path) -> None:
     again = make_bench(toy_model, tmp_path)
     assert again.result(cell) == first
     assert again.counter.rows == 0
-    other = make_bench(toy_model, tmp_path, model="other")
+    other = make_bench(toy_model, tmp_path, engine="other")
     assert other.result(cell) == first
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
