@@ -1,4 +1,4 @@
-"""The folder that a model of our own is kept in.
+"""The folder that a model of our own is kept in, trained or imported (docs/bundle.md).
 
 ::
 
@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +27,17 @@ from numpy.typing import NDArray
 
 from lexbeam import calibration, shortlist
 from lexbeam.engines.onnx import OnnxEngine
-from lexbeam.errors import ModelError
+from lexbeam.errors import ModelError, SettingError
 from lexbeam.graphs import Graphs, rnn, transformer
 from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
-from lexbeam.model import Model, load_vocabulary, naming, word_starts
+from lexbeam.model import Framing, Model, load_vocabulary, naming, word_starts
+from lexbeam.text import SourceText
 
-FORMAT = 1
+FORMAT = 2
+PRECISIONS = ("int8", "float32")
+_READABLE = (1, 2)  # format 1 knew no framing, no precision and no origin
 MANIFEST = "manifest.json"
 _WEIGHTS, _SOURCE, _TARGET, _SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
 _NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
@@ -43,6 +45,8 @@ _NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
     "rnn": RnnConfig,
 }
 _SCALE, _ACTIVATION = ".scale", ".activation"
+_POSITIONS = ("encoder_Wpos", "decoder_Wpos")
+_NEVER_ROUNDED = (*_POSITIONS, "encoder_Wdist", "decoder_Wdist")
 
 
 def is_bundle(path: str | Path) -> bool:
@@ -50,25 +54,35 @@ def is_bundle(path: str | Path) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
+def check_precision(precision: str) -> None:
+    """Refuse a precision that weights can't be kept in."""
+    if precision not in PRECISIONS:
+        raise SettingError(f"precision must be one of {', '.join(PRECISIONS)}, not {precision!r}")
+
+
 def write(
     config: TransformerConfig | RnnConfig,
     weights: Mapping[str, Float32],
-    source_spm: str | Path,
+    source_spm: str | Path | bytes,
     folder: str | Path,
     *,
-    target_spm: str | Path | None = None,
+    target_spm: str | Path | bytes | None = None,
     shortlist_file: str | Path | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     max_source_length: int = 256,
     calibration_text: Sequence[str] = (),
+    framing: Framing | None = None,
+    precision: str = "int8",
+    origin: str | None = None,
 ) -> None:
-    """Write a trained network as a bundle.
+    """Write a network as a bundle.
 
     Args:
         config: the network's shape.
         weights: float weights by Marian's names, matrices with the input dimension first.
-        source_spm: the SentencePiece model, of both languages if there is no other.
+        source_spm: the SentencePiece model, of both languages if there is no other; a file, or
+            its content.
         folder: where to; made if it does not exist.
         target_spm: the SentencePiece model of the target language, if it has its own.
         shortlist_file: Marian's binary shortlist, if there is one.
@@ -78,27 +92,46 @@ def write(
         calibration_text: some dozens of source sentences, on which the ranges of activations are
             measured once and for all. Without them a range is found anew in each product,
             which is slower and lets the sentences of a batch change each other's last digits.
+        framing: tokens around source and output, where the end of sentence alone won't do.
+        precision: of the matrices, "int8" or "float32".
+        origin: where the network comes from, for people to read.
     """
-    _build(config, weights, shortlist=False)  # whatever is missing is named now
+    check_precision(precision)
+    framing = framing or Framing()
+    kept = _in_int8(_finite(weights)) if precision == "int8" else _finite(weights)
+    _build(config, kept, shortlist=False)  # whatever is missing is named now
+    given = _contents({_SOURCE: source_spm, _TARGET: target_spm, _SHORTLIST: shortlist_file})
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
-    given = {_SOURCE: source_spm, _TARGET: target_spm, _SHORTLIST: shortlist_file}
-    for name, path in given.items():
-        if path is not None:
-            shutil.copyfile(path, folder / name)
-    activations = _calibrate(config, weights, folder / _SOURCE, calibration_text)
-    np.savez(folder / _WEIGHTS, allow_pickle=False, **_to_arrays(_in_int8(weights, activations)))
-    names = [_WEIGHTS, *(name for name, path in given.items() if path is not None)]
+    for name in (_SOURCE, _TARGET, _SHORTLIST):
+        (folder / name).unlink(missing_ok=True)  # left of a bundle that was here before
+    for name, content in given.items():
+        (folder / name).write_bytes(content)
+    if precision == "int8" and calibration_text:
+        known = _calibrate(config, weights, folder, calibration_text, framing)
+        kept = _with_ranges(kept, known)
+    np.savez(folder / _WEIGHTS, allow_pickle=False, **_to_arrays(kept))
     manifest = {
         "format": FORMAT,
         "network": {"type": _kind(config), **asdict(config)},
         "source_language": source_language,
         "target_language": target_language,
         "max_source_length": max_source_length,
-        "files": {name: _hash((folder / name).read_bytes()) for name in names},
+        "precision": precision,
+        "origin": origin,
+        "framing": asdict(framing),
+        "files": {name: _hash((folder / name).read_bytes()) for name in (_WEIGHTS, *given)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _contents(given: Mapping[str, str | Path | bytes | None]) -> dict[str, bytes]:
+    return {
+        name: file if isinstance(file, bytes) else Path(file).read_bytes()
+        for name, file in given.items()
+        if file is not None
+    }
 
 
 def load(path: str | Path, threads: int = 1) -> Model:
@@ -108,19 +141,24 @@ def load(path: str | Path, threads: int = 1) -> Model:
     files = {name: _read_file(folder / name, digest) for name, digest in manifest["files"].items()}
     with naming(folder / MANIFEST):
         config = _read_config(dict(manifest["network"]))
+        framing = _read_framing(manifest.get("framing", {}), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     target_name = _TARGET if _TARGET in files else _SOURCE
     target = load_vocabulary(files[target_name], folder / target_name, sizes[1])
     source = load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0])
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
     with naming(folder / _WEIGHTS):
+        weights = _read_weights(folder)
         engine = OnnxEngine(
-            _build(config, _read_weights(folder), shortlist=lexicon is not None),
+            _build(config, weights, shortlist=lexicon is not None),
             vocabulary_size=config.target_vocabulary,
             eos=target.eos_id(),
             source_vocabulary_size=config.source_vocabulary,
             shortlist=lexicon,
-            word_starts=word_starts(target),
+            word_starts=word_starts(target, config.target_vocabulary),
+            output_start=framing.output_start,
+            never=framing.never,
+            positions=_positions(config, weights),
             threads=threads,
         )
     info = {
@@ -129,10 +167,45 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "target_language": manifest["target_language"],
         "network": config.describe(),
         "vocabulary_size": config.target_vocabulary,
+        "precision": manifest.get("precision", "int8"),
         "shortlist": lexicon is not None,
+        **({"origin": manifest["origin"]} if manifest.get("origin") else {}),
         "files": [str(folder / name) for name in files],
     }
-    return Model(engine, source, target, manifest["max_source_length"], info)
+    return Model(engine, source, target, manifest["max_source_length"], info, framing)
+
+
+def _read_framing(values: Mapping[str, Any], config: TransformerConfig | RnnConfig) -> Framing:
+    """Read the tokens around texts, each of which must be one of its vocabulary."""
+    known = {field.name for field in fields(Framing)}
+    if not isinstance(values, dict) or not values.keys() <= known:
+        raise ModelError(f'"framing" must have the fields {", ".join(sorted(known))} and no others')
+    framing: dict[str, Any] = {}
+    for name, tokens in values.items():
+        size = config.source_vocabulary if "source" in name else config.target_vocabulary
+        if tokens is None and name == "source_suffix":
+            continue
+        if not isinstance(tokens, list) or not all(
+            isinstance(token, int) and 0 <= token < size for token in tokens
+        ):
+            raise ModelError(f'"{name}" must be a list of ids below {size}, not {tokens}')
+        framing[name] = tuple(tokens)
+    return Framing(**framing)
+
+
+def _positions(
+    config: TransformerConfig | RnnConfig, weights: Weights
+) -> tuple[Float32, Float32] | None:
+    """Return the codes of places that a network brings itself."""
+    if not isinstance(config, TransformerConfig) or config.positions != "table":
+        return None
+    tables = []
+    for name in _POSITIONS:
+        table = weights.get(name)
+        if not isinstance(table, np.ndarray) or table.ndim != 2 or not len(table):
+            raise ModelError(f"the weight {name} is missing from the model or is no table")
+        tables.append(table)
+    return tables[0], tables[1]
 
 
 def _read_config(network: dict[str, Any]) -> TransformerConfig | RnnConfig:
@@ -174,8 +247,9 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     for name, kind in wanted.items():
         if not isinstance(manifest.get(name), kind):
             raise ModelError(f'{path}: "{name}" is missing or of the wrong type')
-    if manifest["format"] != FORMAT:
-        raise ModelError(f"{path}: format {manifest['format']}; this lexbeam reads {FORMAT}")
+    if manifest["format"] not in _READABLE:
+        readable = " and ".join(map(str, _READABLE))
+        raise ModelError(f"{path}: format {manifest['format']}; this lexbeam reads {readable}")
     for name in (_WEIGHTS, _SOURCE):
         if name not in manifest["files"]:
             raise ModelError(f"{path}: {name} is not among the files")
@@ -195,31 +269,56 @@ def _read_file(path: Path, digest: str) -> bytes:
 def _calibrate(
     config: TransformerConfig | RnnConfig,
     weights: Mapping[str, Float32],
-    spm: Path,
+    folder: Path,
     sentences: Sequence[str],
+    framing: Framing,
 ) -> Mapping[str, float]:
-    if not sentences:
-        return {}
+    spm = folder / _SOURCE
     vocabulary = load_vocabulary(spm.read_bytes(), spm, config.source_vocabulary)
-    sources = [[*vocabulary.encode(text), vocabulary.eos_id()] for text in sentences]
-    graphs = _build(config, Observed(weights), shortlist=False)
-    return calibration.measure(graphs, sources, config.target_vocabulary, vocabulary.eos_id())
+    text = SourceText(vocabulary, framing.source_prefix, framing.source_suffix)
+    target = folder / _TARGET if (folder / _TARGET).exists() else spm
+    written = load_vocabulary(target.read_bytes(), target, config.target_vocabulary)
+    return calibration.measure(
+        _build(config, Observed(weights), shortlist=False),
+        [text.encode(sentence) for sentence in sentences],
+        config.target_vocabulary,
+        written.eos_id(),
+        source_vocabulary_size=config.source_vocabulary,
+        output_start=framing.output_start,
+        never=framing.never,
+        positions=_positions(config, weights),
+    )
 
 
-def _in_int8(weights: Mapping[str, Float32], known: Mapping[str, float]) -> Weights:
-    """Round matrices to eight bits; vectors stay as they are."""
-    rounded: dict[str, Float32 | Int8Matrix] = {}
-    for name, weight in weights.items():
-        value = np.asarray(weight, np.float32)
-        if not np.isfinite(value).all():
+def _finite(weights: Mapping[str, Any]) -> dict[str, Float32]:
+    """Return weights as arrays in single precision, each of them a number throughout."""
+    arrays = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
             raise ModelError(f"the weight {name} has values that are not numbers")
-        if value.ndim != 2 or 1 in value.shape:
+    return arrays
+
+
+def _in_int8(weights: Mapping[str, Float32]) -> Weights:
+    """Round matrices to eight bits; vectors and small tables stay as they are."""
+    rounded: dict[str, Float32 | Int8Matrix] = {}
+    for name, value in weights.items():
+        if value.ndim != 2 or 1 in value.shape or name in _NEVER_ROUNDED:
             rounded[name] = value
         elif name.endswith("Wemb"):
-            rounded[name] = quantise(value.T, known.get(name)).T
+            rounded[name] = quantise(value.T).T
         else:
-            rounded[name] = quantise(value, known.get(name))
+            rounded[name] = quantise(value)
     return rounded
+
+
+def _with_ranges(weights: Weights, known: Mapping[str, float]) -> Weights:
+    return {
+        name: replace(weight, activation=known.get(name))
+        if isinstance(weight, Int8Matrix)
+        else weight
+        for name, weight in weights.items()
+    }
 
 
 def _to_arrays(weights: Weights) -> dict[str, Any]:

@@ -24,10 +24,10 @@ _LARGEST = {"peak": 127, "rectified": 255}  # where zero lies in the middle, and
 class _Observer(OnnxEngine):
     """An engine that takes down the peaks its graphs give out."""
 
-    def __init__(self, graphs: Graphs, vocabulary_size: int, eos: int) -> None:
+    def __init__(self, graphs: Graphs, vocabulary_size: int, eos: int, **settings: Any) -> None:
         self.peaks: dict[str, list[float]] = defaultdict(list)
         self._observed: list[str] = []
-        super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos)
+        super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos, **settings)
         self.peaks.clear()  # of the engine's own first try
         names = [output.name for output in (self._alone or self._decoder).get_outputs()]
         self._observed = [name for name in names if name.split(".")[0] in _LARGEST]
@@ -47,14 +47,18 @@ class _Observer(OnnxEngine):
 
 
 def measure(
-    graphs: Graphs, sources: Sequence[Sequence[int]], vocabulary_size: int, eos: int
+    graphs: Graphs,
+    sources: Sequence[Sequence[int]],
+    vocabulary_size: int,
+    eos: int,
+    **settings: Any,
 ) -> dict[str, float]:
     """Return, by the name of each matrix, what its activations are to be multiplied with.
 
     The graphs are those of `lexbeam.graphs.weights.Observed` weights, without a shortlist;
-    every source is translated greedily.
+    every source is translated greedily. The settings are further ones of the engine.
     """
-    observer = _Observer(graphs, vocabulary_size, eos)
+    observer = _Observer(graphs, vocabulary_size, eos, **settings)
     for source in sources:
         decode(observer, [source], beam_size=1, max_length=2 * len(source) + 5)
     multipliers = {}

@@ -12,14 +12,31 @@ import sentencepiece as spm
 
 from lexbeam.errors import ModelError
 from lexbeam.scorer import Scorer
-from lexbeam.text import BoolArray, TargetText
+from lexbeam.text import BoolArray, SourceText, TargetText
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Tokens that a network is used to see around a text, and those it must not write.
+
+    The languages of a multilingual network are among them: they stand before or after the
+    source, and before the output.
+    """
+
+    source_prefix: tuple[int, ...] = ()
+    source_suffix: tuple[int, ...] | None = None
+    """None: the end of sentence."""
+    output_start: tuple[int, ...] = ()
+    """What the output follows; nothing: a token that embeds as zeros."""
+    never: tuple[int, ...] = ()
+    """Ids that are not taken into any output."""
 
 
 @dataclass(frozen=True)
 class Model:
     """An engine, the vocabularies of both sides and what there is to say about them.
 
-    Sources are given to the engine as the ids of ``source`` with its end of sentence appended.
+    Sources are given to the engine as the ids of ``source`` in their ``framing``.
     ``max_source_length`` counts pieces; longer sentences were not seen in training.
     """
 
@@ -28,10 +45,17 @@ class Model:
     target: spm.SentencePieceProcessor
     max_source_length: int
     info: Mapping[str, Any]
+    framing: Framing = Framing()
+
+    @property
+    def source_text(self) -> SourceText:
+        """The source side: text in, the ids that the engine reads out."""
+        framing = self.framing
+        return SourceText(self.source, framing.source_prefix, framing.source_suffix)
 
     def encode(self, text: str) -> list[int]:
         """Return a sentence as the engine reads it."""
-        return [*self.source.encode(text), self.source.eos_id()]
+        return self.source_text.encode(text)
 
     def decode(self, ids: list[int]) -> str:
         """Return the text of output ids."""
@@ -49,20 +73,26 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProcessor:
-    """Read a SentencePiece model and check that it has as many pieces as the network."""
+    """Read a SentencePiece model and check that it has as many pieces as the network.
+
+    Pieces past those of the network must be marked as unused: no text is cut into them.
+    """
     processor = spm.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(data)
     except RuntimeError:
         raise ModelError(f"{path}: damaged, or not a SentencePiece model") from None
-    if len(processor) != size:
+    extra = list(range(size, len(processor)))
+    if len(processor) < size or not all(processor.is_unused(extra)):
         raise ModelError(f"{path}: {len(processor)} pieces, but the network has {size}")
     if processor.eos_id() < 0:
         raise ModelError(f"{path}: the vocabulary has no end of sentence")
     return processor
 
 
-def word_starts(processor: spm.SentencePieceProcessor) -> BoolArray:
+def word_starts(
+    processor: spm.SentencePieceProcessor, vocabulary_size: int | None = None
+) -> BoolArray:
     """Mark the pieces that can't go on with a word: they start one, or are punctuation."""
-    begins_apart, _ = TargetText(processor).masks(len(processor))
+    begins_apart, _ = TargetText(processor).masks(vocabulary_size or len(processor))
     return begins_apart

@@ -26,8 +26,11 @@ _TAKEN = -1  # a token whose unknown characters have been written out
 SPACE = "▁"
 """How SentencePiece writes a space inside a piece."""
 
-UNSPACED_LANGUAGES = frozenset({"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"})
-"""Languages written without spaces between words, by their codes."""
+UNSPACED_LANGUAGES = frozenset(
+    {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
+    | {"zho", "cmn", "jpn", "tha", "lao", "khm", "mya", "bod", "dzo"}
+)
+"""Languages written without spaces between words, by their codes of two and three letters."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,25 @@ class Spelling:
 
 
 class SourceText:
-    """The source side of a model: text in, tokens out."""
+    """The source side of a model: text in, tokens out.
 
-    def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
+    ``prefix`` and ``suffix`` are the tokens that a network expects around each sentence; the
+    end of sentence alone after it, unless a suffix is given.
+    """
+
+    def __init__(
+        self,
+        processor: sentencepiece.SentencePieceProcessor,
+        prefix: Sequence[int] = (),
+        suffix: Sequence[int] | None = None,
+    ) -> None:
         self._processor = processor
-        self._eos = _eos(processor)
+        self._prefix = list(prefix)
+        self._suffix = [_eos(processor)] if suffix is None else list(suffix)
 
     def encode(self, text: str) -> list[int]:
-        """Return the tokens of a sentence, with the end of sentence."""
-        return [*self._processor.encode(text), self._eos]
+        """Return the tokens of a sentence, with those around it."""
+        return [*self._prefix, *self._processor.encode(text), *self._suffix]
 
 
 class TargetText:
@@ -237,7 +250,7 @@ def _masks(
 def _writings(processor: sentencepiece.SentencePieceProcessor, size: int) -> Iterator[str]:
     """Yield what each piece adds to the text; nothing where that can't be known."""
     ids = list(range(size))
-    silent = (processor.is_control, processor.is_unused, processor.is_unknown)
+    silent = (processor.is_control, processor.is_unknown)
     flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
     for piece, is_byte, flag in zip(
         processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True

@@ -20,7 +20,7 @@ from lexbeam.errors import InputError, SettingError
 from lexbeam.loading import load_model
 from lexbeam.model import Model
 from lexbeam.results import Translation
-from lexbeam.text import SourceText, TargetText
+from lexbeam.text import TargetText
 
 Phrases = Sequence[str]
 
@@ -40,7 +40,7 @@ class Translator:
 
     def __init__(self, model: Model) -> None:
         self.info: dict[str, Any] = dict(model.info)
-        self._source = SourceText(model.source)
+        self._source = model.source_text
         self._target = TargetText(model.target, language=model.info.get("target_language"))
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)

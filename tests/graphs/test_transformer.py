@@ -117,7 +117,9 @@ def test_a_missing_weight_is_named() -> None:
     [
         ({"heads": 3}, "3 heads"),
         ({"decoder": "gru"}, "gru"),
-        ({"activation": "gelu"}, "gelu"),
+        ({"activation": "glu"}, "glu"),
+        ({"positions": "rotary"}, "rotary"),
+        ({"norm": "batch"}, "batch"),
         ({"postprocess": "dhn"}, '"h"'),
         ({"encoder_layers": 0}, "encoder layers"),
         ({"tied_layers": (1,)}, "tied layers"),

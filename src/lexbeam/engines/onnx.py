@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs
-from lexbeam.graphs.positions import Positions
+from lexbeam.graphs.positions import Positions, TabledPositions
+from lexbeam.graphs.weights import Float32
 from lexbeam.scorer import IntArray, Scores
 from lexbeam.shortlist import Shortlist
 
@@ -53,7 +54,10 @@ class OnnxEngine:
     """A Scorer on ONNX Runtime; sources are sequences of ids, the end of sentence the last.
 
     ``word_starts`` marks the ids that begin a word: rows that are put on hold in a step may not
-    take one of them.
+    take one of them. ``output_start`` are the tokens that every output follows (a language,
+    say) without being part of it; where there are none, the first step takes an id of no token,
+    which embeds as zeros. The ids of ``never`` are not among the best of any row.
+    ``positions`` are the codes of places in source and output, for networks that bring theirs.
     """
 
     def __init__(
@@ -65,6 +69,9 @@ class OnnxEngine:
         source_vocabulary_size: int | None = None,
         shortlist: Shortlist | None = None,
         word_starts: NDArray[np.bool_] | None = None,
+        output_start: Sequence[int] = (),
+        never: Sequence[int] = (),
+        positions: tuple[Float32, Float32] | None = None,
         threads: int = 1,
     ) -> None:
         self._make_decoder = partial(_session, graphs.decoder, threads)
@@ -73,14 +80,15 @@ class OnnxEngine:
         self._vocabulary_size = vocabulary_size
         self._source_size = source_vocabulary_size or vocabulary_size
         self._eos = eos
+        self._output_start = tuple(output_start) or (vocabulary_size,)
+        self._never = (eos, *(token for token in never if token != eos))
         self._shortlist = shortlist
         self.word_starts = word_starts
         inputs = (self._alone or self._decoder).get_inputs()
         states = [i for i in inputs if i.name.startswith("state.")]
         self._state_shapes = {i.name: i.shape for i in states}
         self._grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
-        dims = [i.shape[1] for i in inputs if i.name == "positions"]
-        self._positions = Positions(*dims) if dims else None
+        self._places = _places([i.shape[1] for i in inputs if i.name == "positions"], positions)
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         self._next = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
@@ -107,8 +115,8 @@ class OnnxEngine:
 
     @property
     def bos(self) -> int:
-        """What stands before the output: an id of no token, which embeds as zeros."""
-        return self._vocabulary_size
+        """What stands right before the output."""
+        return self._output_start[-1]
 
     @property
     def eos(self) -> int:
@@ -125,15 +133,15 @@ class OnnxEngine:
         self._refuse_strangers(tokens)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
-        if self._positions is not None:
-            feed["positions"] = self._positions.between(0, tokens.shape[1])
+        if self._places:
+            feed["positions"] = self._places[0].between(0, tokens.shape[1])
         ids = position = None
         if self._shortlist is not None:
             lists = [
                 self._shortlist.candidates(source, extra)
                 for source, extra in zip(sources, wanted, strict=True)
             ]
-            candidates, position = _tabulate(lists, self._vocabulary_size, self._eos)
+            candidates, position = _tabulate(lists, self._vocabulary_size, self._never)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
         found = self._encode(feed)
@@ -144,7 +152,16 @@ class OnnxEngine:
         alone = count == 1 and self._alone is not None
         if alone:
             found.pop("memory.mask")
-        return OnnxState(_Batch(count, found, ids, position, alone), 0, np.arange(count), decoder)
+        batch = _Batch(count, found, ids, position, alone)
+        return self._take_start(OnnxState(batch, 0, np.arange(count), decoder))
+
+    def _take_start(self, state: OnnxState) -> OnnxState:
+        """Let every output go through what it follows, but for the last, which `bos` names."""
+        rows = np.arange(state.batch.size)
+        none = np.zeros((len(rows), 0), np.int64)
+        for token in self._output_start[:-1]:
+            state = self.step(state, np.full(len(rows), token), rows, none, none, 1).state
+        return state
 
     def _refuse_strangers(self, tokens: IntArray) -> None:
         strange = (tokens < 0) | (tokens >= self._source_size)
@@ -181,8 +198,8 @@ class OnnxEngine:
         }
         if not batch.alone:
             feed["slots"], feed["places"] = _layout(sentences, batch.size)
-        if self._positions is not None:
-            feed["positions"] = self._positions.between(state.step, state.step + 1)
+        if self._places:
+            feed["positions"] = self._places[1].between(state.step, state.step + 1)
         session = self._alone if batch.alone else self._decoder
         top_scores, top_ids, ask_scores, *decoder = self._run(session, feed)
         if batch.ids is None:
@@ -227,7 +244,7 @@ class OnnxEngine:
     ) -> tuple[IntArray, NDArray[np.float32]]:
         """List what may not be among the best: end of sentence, banned tokens, word starts."""
         rows = len(sentences)
-        hidden, nothing = _end_hidden(rows, self._eos if batch.ids is None else 0)
+        hidden, nothing = _always_hidden(rows, self._never if batch.ids is None else (0,))
         if not ban.size and hold is None:
             return hidden, nothing
         parts = [hidden]
@@ -267,6 +284,17 @@ def _session(model: bytes, threads: int) -> ort.InferenceSession:
         raise ModelError(f"ONNX Runtime refuses the model: {error}") from None
 
 
+def _places(
+    dims: Sequence[int], tables: tuple[Float32, Float32] | None
+) -> Sequence[Positions | TabledPositions]:
+    """Return the codes of places in the source and in the output, where a network wants any."""
+    if not dims:
+        return ()
+    if tables is not None:
+        return [TabledPositions(table) for table in tables]
+    return [Positions(*dims)] * 2
+
+
 def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     """Return a first state: zeros for each row, nothing along an axis that grows."""
     return np.zeros(
@@ -274,18 +302,21 @@ def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     )
 
 
-def _tabulate(lists: Sequence[IntArray], vocabulary: int, eos: int) -> tuple[IntArray, IntArray]:
+def _tabulate(
+    lists: Sequence[IntArray], vocabulary: int, never: tuple[int, ...]
+) -> tuple[IntArray, IntArray]:
     """Return the candidates of each sentence as a table, and where each id stands in it.
 
-    The end of sentence comes first. The last position is always one of no token (the id is the
-    vocabulary's size): its score is minus infinity, and whatever is not listed points there.
+    The end of sentence, the first of ``never``, comes first. The last position is always one of
+    no token (the id is the vocabulary's size): its score is minus infinity, and whatever is not
+    listed points there.
     """
     width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
     ids = np.full((len(lists), width), vocabulary, np.int64)
     position = np.full((len(lists), vocabulary + 1), -1, np.int64)
     for row, places, candidates in zip(ids, position, lists, strict=True):
-        others = candidates[candidates != eos]
-        row[0] = eos
+        others = candidates[~np.isin(candidates, never)]
+        row[0] = never[0]
         row[1 : len(others) + 1] = others
         places[row[: len(others) + 1]] = np.arange(len(others) + 1)
     return ids, position
@@ -343,9 +374,9 @@ def _one_after_the_other(rows: int) -> tuple[IntArray, IntArray]:
 
 
 @lru_cache(maxsize=256)
-def _end_hidden(rows: int, eos: int) -> tuple[IntArray, NDArray[np.float32]]:
-    hidden = np.stack([np.arange(rows), np.full(rows, eos)], axis=1)
-    return hidden, np.full(rows, -np.inf, np.float32)
+def _always_hidden(rows: int, tokens: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float32]]:
+    hidden = np.stack([np.repeat(np.arange(rows), len(tokens)), np.tile(tokens, rows)], axis=1)
+    return hidden, np.full(len(hidden), -np.inf, np.float32)
 
 
 @lru_cache(maxsize=256)

@@ -16,6 +16,8 @@ from lexbeam.errors import ModelError
 from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights
 from lexbeam.graphs.writer import GraphWriter
 
+ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh")
+_NORM = ("scale", "bias")
 _MIDDLE = 128  # what zero is in unsigned eight bits
 
 
@@ -28,12 +30,26 @@ class Quantised(NamedTuple):
 
 
 class Layers:
-    """Write layers into a graph, taking weights by name."""
+    """Write layers into a graph, taking weights by name.
 
-    def __init__(self, graph: GraphWriter, weights: Weights, epsilon: float) -> None:
+    ``rms`` normalises by size alone, without centring; without ``biases`` dense layers only
+    multiply.
+    """
+
+    def __init__(
+        self,
+        graph: GraphWriter,
+        weights: Weights,
+        epsilon: float,
+        *,
+        rms: bool = False,
+        biases: bool = True,
+    ) -> None:
         self._graph = graph
         self._weights = weights
         self._epsilon = epsilon
+        self._rms = rms
+        self._biases = biases
         self._quantised: dict[tuple[str, float | None, int], Quantised] = {}
         self._tables: dict[str, str] = {}
 
@@ -44,29 +60,33 @@ class Layers:
             weight = weight.to_float()
         return weight.reshape(-1)
 
+    def table(self, name: str) -> Float32:
+        """Return a weight that is a small table and never rounded."""
+        weight = self._weights[name]
+        return weight.to_float() if isinstance(weight, Int8Matrix) else weight
+
     def norm(self, x: str, name: str, suffix: str = "") -> str:
         """Layer normalisation."""
-        scale, bias = self._norm_weights(name, suffix)
-        return self._graph.node(
-            "LayerNormalization", x, scale, bias, axis=-1, epsilon=self._epsilon
-        )
+        names = [f"{name}_scale{suffix}"] if self._rms else [f"{name}_{w}{suffix}" for w in _NORM]
+        weights = [self._graph.constant(self.vector(each), each) for each in names]
+        kind = "SimplifiedLayerNormalization" if self._rms else "LayerNormalization"
+        return self._graph.node(kind, x, *weights, axis=-1, epsilon=self._epsilon)
 
-    def _norm_weights(self, name: str, suffix: str) -> tuple[str, str]:
-        scale, bias = f"{name}_scale{suffix}", f"{name}_bias{suffix}"
-        return (
-            self._graph.constant(self.vector(scale), scale),
-            self._graph.constant(self.vector(bias), bias),
-        )
+    def dense(self, x: str, name: str, bias: str = "", after: str = "", gate: str = "") -> str:
+        """Multiply by a matrix and add a bias.
 
-    def dense(self, x: str, name: str, bias: str = "", after: str = "") -> str:
-        """Multiply by a matrix and add a bias; ``after`` is an activation of the input."""
+        ``after`` is an activation of the input, which ``gate`` is then multiplied with.
+        """
         weight = self._weights[name]
-        offset = self.vector(bias) if bias else None
-        if after == "relu" and isinstance(weight, Int8Matrix) and weight.activation is not None:
+        offset = self.vector(bias) if bias and self._biases else None
+        rectified = after == "relu" and not gate
+        if rectified and isinstance(weight, Int8Matrix) and weight.activation is not None:
             # Rounding to unsigned integers cuts the negative half off by itself.
             return self._int8(self.quantise(x, weight.activation, zero=0), weight, offset, name)
         y = self._activate(x, after)
-        return self.project(y, weight, offset, name, "rectified" if after == "relu" else "peak")
+        if after and gate:
+            y = self._graph.node("Mul", y, gate)
+        return self.project(y, weight, offset, name, "rectified" if rectified else "peak")
 
     def _activate(self, x: str, activation: str) -> str:
         if not activation:
@@ -75,6 +95,9 @@ class Layers:
             return self._graph.node("Relu", x)
         if activation == "swish":
             return self._graph.node("Mul", x, self._graph.node("Sigmoid", x))
+        if activation.startswith("gelu"):
+            tanh = activation == "gelu_tanh"
+            return self._graph.node("Gelu", x, approximate="tanh" if tanh else "none")
         raise ModelError(f'activation "{activation}" is not supported')
 
     def project(

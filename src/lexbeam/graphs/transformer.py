@@ -1,8 +1,9 @@
-"""The Transformer family of Marian: the students that Firefox ships, and those we train.
+"""The Transformer family: Firefox's students, those we train, and the cousins of Hugging Face.
 
-Weights go by Marian's names and shapes (input dimension first). The encoder is a Transformer;
-the decoder attends to the source and remembers its own output by an SSRU, a recurrent cell
-whose state is one vector a layer (Kim et al., 2019), or by self-attention.
+Weights go by Marian's names and shapes (input dimension first), whoever trained them. The
+encoder is a Transformer; the decoder attends to the source and remembers its own output by an
+SSRU, a recurrent cell whose state is one vector a layer (Kim et al., 2019), or by
+self-attention.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 from lexbeam.errors import ModelError
 from lexbeam.graphs import Graphs
 from lexbeam.graphs.answer import write_answer
-from lexbeam.graphs.layers import Layers
+from lexbeam.graphs.distances import between_all, to_the_past
+from lexbeam.graphs.layers import ACTIVATIONS, Layers
 from lexbeam.graphs.weights import Float32, Int8Matrix, Weights
 from lexbeam.graphs.writer import Dim, GraphWriter
 
@@ -28,6 +30,11 @@ class TransformerConfig:
     ``preprocess``, ``postprocess`` and their kin are Marian's little programs around each
     sublayer: ``a`` adds the sublayer's input, ``n`` is layer normalisation, ``d`` (dropout)
     does nothing here.
+
+    Where a token stands is told by ``positions``: "sinusoids" are Marian's, a "table" is one of
+    the weights (``encoder_Wpos``, ``decoder_Wpos``), and "distances" leaves it to attention,
+    which then weighs two places by how far apart they are (``encoder_Wdist`` from far before to
+    far behind, ``decoder_Wdist`` from here backwards; a row a distance, a column a head).
     """
 
     source_vocabulary: int
@@ -39,7 +46,8 @@ class TransformerConfig:
     decoder: str = "ssru"  # or "self-attention"
     encoder_ffn_depth: int = 2
     decoder_ffn_depth: int = 2
-    activation: str = "relu"  # or "swish"
+    activation: str = "relu"  # or another of layers.ACTIVATIONS
+    gated: bool = False  # feed-forward layers with a gate beside them (its weight: _Wg)
     preprocess: str = ""
     postprocess: str = "dan"
     postprocess_embedding: str = "d"
@@ -49,6 +57,16 @@ class TransformerConfig:
     target_embedding: str = "Wemb"
     output: str = "Wemb"  # a name that ends in "Wemb" is a table, tied to the output
     epsilon: float = 1e-6
+    head_size: int = 0  # 0: the dimension divided among the heads
+    embedding_factor: float = 0.0  # 0: the root of the dimension
+    positions: str = "sinusoids"  # or "table", "distances"
+    norm: str = "layer"  # or "rms"
+    biases: bool = True  # whether dense layers have any
+
+    @property
+    def size_of_head(self) -> int:
+        """Numbers in a key."""
+        return self.head_size or self.dim // self.heads
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TransformerConfig:
@@ -80,12 +98,17 @@ class TransformerConfig:
         for name, size in sizes.items():
             if size < 1:
                 raise ModelError(f"the {name} is {size}, it must be at least 1")
-        if self.dim % (2 * self.heads):
+        if not self.head_size and self.dim % (2 * self.heads):
             raise ModelError(f"dimension {self.dim} can't be divided among {self.heads} heads")
-        if self.decoder not in {"ssru", "self-attention"}:
-            raise ModelError(f'decoder "{self.decoder}" is not supported')
-        if self.activation not in {"relu", "swish"}:
-            raise ModelError(f'activation "{self.activation}" is not supported')
+        choices = {
+            "decoder": (self.decoder, {"ssru", "self-attention"}),
+            "activation": (self.activation, ACTIVATIONS),
+            "kind of positions": (self.positions, {"sinusoids", "table", "distances"}),
+            "normalisation": (self.norm, {"layer", "rms"}),
+        }
+        for name, (choice, known) in choices.items():
+            if choice not in known:
+                raise ModelError(f'{name} "{choice}" is not supported')
         if self.tied_layers and len(self.tied_layers) != self.decoder_layers:
             raise ModelError(f"tied layers {self.tied_layers} for {self.decoder_layers} layers")
         for program in (self.preprocess, self.postprocess, self.postprocess_embedding):
@@ -127,7 +150,9 @@ class _Transformer:
         self.weights = weights
         self.shortlist = shortlist
         self.graph = GraphWriter(name)
-        self.layers = Layers(self.graph, weights, config.epsilon)
+        self.layers = Layers(
+            self.graph, weights, config.epsilon, rms=config.norm == "rms", biases=config.biases
+        )
 
     def around(
         self, program: str, prefix: str, x: str, residual: str = "", suffix: str = ""
@@ -152,20 +177,18 @@ class _Transformer:
     def embed(self, name: str, side: str, tokens: str) -> str:
         """Look tokens up and add their positions; the id after the last embeds as zero."""
         dim = self.config.dim
-        rows = self.layers.lookup(name, tokens, float(np.sqrt(dim)))
-        x = self.graph.node("Add", rows, self.graph.input("positions", "float32", ["time", dim]))
+        x = self.layers.lookup(name, tokens, self.config.embedding_factor or float(np.sqrt(dim)))
+        if self.config.positions != "distances":
+            x = self.graph.node("Add", x, self.graph.input("positions", "float32", ["time", dim]))
         return self.around(self.config.postprocess_embedding, f"{side}_emb", x)
 
     def feed_forward(self, prefix: str, x: str, depth: int) -> str:
         """Dense layers with an activation between them."""
         y = self.before(f"{prefix}_ffn", x)
+        gate = self.layers.dense(y, f"{prefix}_Wg", f"{prefix}_bg") if self.config.gated else ""
         for i in range(1, depth + 1):
-            y = self.layers.dense(
-                y,
-                f"{prefix}_W{i}",
-                f"{prefix}_b{i}",
-                after=self.config.activation if i > 1 else "",
-            )
+            activation = self.config.activation if i > 1 else ""
+            y = self.layers.dense(y, f"{prefix}_W{i}", f"{prefix}_b{i}", activation, gate)
         return self.after(f"{prefix}_ffn", y, x)
 
 
@@ -180,8 +203,11 @@ class _Encoder(_Transformer):
         tokens = graph.input("tokens", "int64", ["sentences", "time"])
         mask = graph.input("mask", "int32", ["sentences", "time"])
         x = self.embed(config.source_embedding, "encoder", tokens)
+        attended = [mask]
+        if config.positions == "distances":
+            attended.append(between_all(graph, self.layers.table("encoder_Wdist"), tokens))
         for layer in range(1, config.encoder_layers + 1):
-            x = self.attend_to_itself(f"encoder_l{layer}_self", x, mask)
+            x = self.attend_to_itself(f"encoder_l{layer}_self", x, attended)
             x = self.feed_forward(f"encoder_l{layer}_ffn", x, config.encoder_ffn_depth)
         x = self.top("encoder", x)
         self.give_memory(x, mask)
@@ -189,17 +215,18 @@ class _Encoder(_Transformer):
             self.give_candidates()
         return graph.model()
 
-    def attend_to_itself(self, prefix: str, x: str, mask: str) -> str:
+    def attend_to_itself(self, prefix: str, x: str, attended: Sequence[str]) -> str:
         y = self.before(f"{prefix}_Wo", x)
         q, k, v = (self.layers.dense(y, f"{prefix}_W{c}", f"{prefix}_b{c}") for c in "qkv")
-        y = self.graph.node("MultiHeadAttention", q, k, v, "", mask, num_heads=self.config.heads)
+        heads = self.config.heads
+        y = self.graph.node("MultiHeadAttention", q, k, v, "", *attended, num_heads=heads)
         y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
         return self.after(f"{prefix}_Wo", y, x)
 
     def give_memory(self, x: str, mask: str) -> None:
         """Keys and values a decoder layer, split into heads once and for all."""
         config, graph = self.config, self.graph
-        size = config.dim // config.heads
+        size = config.size_of_head
         shape: list[Dim] = ["sentences", config.heads, "time", size]
         graph.output("memory.mask", mask, "int32", ["sentences", "time"])
         for layer in range(1, config.decoder_layers + 1):
@@ -243,6 +270,7 @@ class _Decoder(_Transformer):
     ) -> None:
         super().__init__(config, weights, shortlist, "decoder")
         self.alone = alone
+        self.distances: list[str] | None = None  # weighed in the first layer, for all
 
     def write(self) -> bytes:
         config, graph = self.config, self.graph
@@ -296,7 +324,7 @@ class _Decoder(_Transformer):
     def attend_to_output(self, prefix: str, layer: int, x: str) -> str:
         """Self-attention over the output so far, its keys and values kept as state."""
         graph, config = self.graph, self.config
-        heads, size = config.heads, config.dim // config.heads
+        heads, size = config.heads, config.size_of_head
         y = self.before(f"{prefix}_Wo", x)
         q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
         kept = []
@@ -304,21 +332,29 @@ class _Decoder(_Transformer):
             new = self.layers.dense(y, f"{prefix}_W{kind}", f"{prefix}_b{kind}")
             new = graph.node("Reshape", new, graph.ints(-1, heads, 1, size))
             past = self.state(f"{kind}{layer}", [heads, "past_time", size])
+            if self.distances is None:
+                self.distances = self.weigh_distances(past)
             both = graph.node("Concat", past, new, axis=2)
             shape: list[Dim] = ["rows", heads, "time_so_far", size]
             graph.output(f"next.{kind}{layer}", both, "float32", shape)
             kept.append(both)
         q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
-        y = graph.node("MultiHeadAttention", q, *kept, num_heads=heads)
+        y = graph.node("MultiHeadAttention", q, *kept, *(self.distances or ()), num_heads=heads)
         y = self.layers.dense(
             graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo"
         )
         return self.after(f"{prefix}_Wo", y, x)
 
+    def weigh_distances(self, past: str) -> list[str]:
+        """Return what attention to the output takes on account of distances, if anything."""
+        if self.config.positions != "distances":
+            return []
+        return ["", "", to_the_past(self.graph, self.layers.table("decoder_Wdist"), past)]
+
     def attend_to_source(self, prefix: str, layer: int, x: str) -> str:
         """Attention over the source, which the rows of a sentence share."""
         graph, config = self.graph, self.config
-        shape: list[Dim] = ["sentences", config.heads, "time", config.dim // config.heads]
+        shape: list[Dim] = ["sentences", config.heads, "time", config.size_of_head]
         keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
         y = self.before(f"{prefix}_Wo", x)
         q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")

@@ -6,12 +6,13 @@ small: this module puts the bytes down directly. Field numbers are those of ``on
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lexbeam.protobuf import bytes_field, float_field, int_field
 
 _IR_VERSION = 10
 _OPSETS = {"": 21, "com.microsoft": 1}
@@ -38,52 +39,35 @@ Dim = int | str
 Attribute = int | float | str | Sequence[int]
 
 
-def _varint(value: int) -> bytes:
-    value &= (1 << 64) - 1  # negative numbers are written in two's complement
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _int(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _float(field: int, value: float) -> bytes:
-    return _varint(field << 3 | 5) + struct.pack("<f", value)
-
-
-def _bytes(field: int, value: bytes | str) -> bytes:
-    data = value.encode() if isinstance(value, str) else value
-    return _varint(field << 3 | 2) + _varint(len(data)) + data
-
-
 def _attribute(name: str, value: Attribute) -> bytes:
-    head = _bytes(1, name)
+    head = bytes_field(1, name)
     if isinstance(value, float):
-        return head + _float(2, value) + _int(20, _FLOAT)
+        return head + float_field(2, value) + int_field(20, _FLOAT)
     if isinstance(value, int):
-        return head + _int(3, value) + _int(20, _INT)
+        return head + int_field(3, value) + int_field(20, _INT)
     if isinstance(value, str):
-        return head + _bytes(4, value) + _int(20, _STRING)
-    return head + b"".join(_int(8, item) for item in value) + _int(20, _INTS)
+        return head + bytes_field(4, value) + int_field(20, _STRING)
+    return head + b"".join(int_field(8, item) for item in value) + int_field(20, _INTS)
 
 
 def _tensor(name: str, array: NDArray[Any]) -> bytes:
-    dims = b"".join(_int(1, size) for size in array.shape)
+    dims = b"".join(int_field(1, size) for size in array.shape)
     data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-    return dims + _int(2, _DTYPES[array.dtype.name]) + _bytes(8, name) + _bytes(9, data.tobytes())
+    return (
+        dims
+        + int_field(2, _DTYPES[array.dtype.name])
+        + bytes_field(8, name)
+        + bytes_field(9, data.tobytes())
+    )
 
 
 def _value_info(name: str, dtype: str, shape: Sequence[Dim]) -> bytes:
     dims = b"".join(
-        _bytes(1, _int(1, dim) if isinstance(dim, int) else _bytes(2, dim)) for dim in shape
+        bytes_field(1, int_field(1, dim) if isinstance(dim, int) else bytes_field(2, dim))
+        for dim in shape
     )
-    tensor_type = _int(1, _DTYPES[dtype]) + _bytes(2, dims)
-    return _bytes(1, name) + _bytes(2, _bytes(1, tensor_type))
+    tensor_type = int_field(1, _DTYPES[dtype]) + bytes_field(2, dims)
+    return bytes_field(1, name) + bytes_field(2, bytes_field(1, tensor_type))
 
 
 class _Node(NamedTuple):
@@ -94,11 +78,11 @@ class _Node(NamedTuple):
 
 
 def _node(node: _Node, named: Mapping[str, str]) -> bytes:
-    parts = [_bytes(1, named.get(name, name)) for name in node.inputs]
-    parts += [_bytes(2, named.get(name, name)) for name in node.outputs]
-    parts += [_bytes(4, node.op)]
-    parts += [_bytes(5, _attribute(name, value)) for name, value in node.attributes.items()]
-    parts += [_bytes(7, "com.microsoft" if node.op in _CONTRIB else "")]
+    parts = [bytes_field(1, named.get(name, name)) for name in node.inputs]
+    parts += [bytes_field(2, named.get(name, name)) for name in node.outputs]
+    parts += [bytes_field(4, node.op)]
+    parts += [bytes_field(5, _attribute(name, value)) for name, value in node.attributes.items()]
+    parts += [bytes_field(7, "com.microsoft" if node.op in _CONTRIB else "")]
     return b"".join(parts)
 
 
@@ -154,13 +138,15 @@ class GraphWriter:
 
     def model(self) -> bytes:
         """Return the finished model as the content of an ``.onnx`` file."""
-        graph = [_bytes(1, _node(node, self._named)) for node in self._nodes]
-        graph += [_bytes(2, self._name)]
-        graph += [_bytes(5, constant) for constant in self._constants]
-        graph += [_bytes(11, value) for value in self._inputs]
-        graph += [_bytes(12, value) for value in self._outputs]
-        opsets = [_bytes(1, domain) + _int(2, version) for domain, version in _OPSETS.items()]
+        graph = [bytes_field(1, _node(node, self._named)) for node in self._nodes]
+        graph += [bytes_field(2, self._name)]
+        graph += [bytes_field(5, constant) for constant in self._constants]
+        graph += [bytes_field(11, value) for value in self._inputs]
+        graph += [bytes_field(12, value) for value in self._outputs]
+        opsets = [
+            bytes_field(1, domain) + int_field(2, version) for domain, version in _OPSETS.items()
+        ]
         return b"".join(
-            [_int(1, _IR_VERSION), _bytes(2, "lexbeam"), _bytes(7, b"".join(graph))]
-            + [_bytes(8, opset) for opset in opsets]
+            [int_field(1, _IR_VERSION), bytes_field(2, "lexbeam"), bytes_field(7, b"".join(graph))]
+            + [bytes_field(8, opset) for opset in opsets]
         )

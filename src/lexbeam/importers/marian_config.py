@@ -16,6 +16,7 @@ _REQUIRED = {  # options that change the network in a way that only one value is
     "transformer-rnn-projection": ("false",),
     "transformer-pool": ("false",),
     "transformer-depth-scaling": ("false", "true"),
+    "transformer-ffn-activation": ("relu", "swish"),  # its "gelu" is not what others mean by it
     "ulr": ("false",),
     "lemma-dim-emb": ("0",),
     "factors-combine": ("sum",),
