@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,16 @@ def test_unmet_constraints_are_told(
     assert "Sentences that lack a constraint" in written
 
 
+@pytest.mark.usefixtures("sketched")
+def test_algorithms_are_compared(toy_model: Model, tmp_path: Path) -> None:
+    study(toy_model, tmp_path, ["beam"], algorithms=("dba", "cbs"), beams=(1, 2))
+    for what in ("bleu", "score", "work", "p"):
+        rows = json.loads((tmp_path / "tables" / f"algorithms-{what}.json").read_text())["rows"]
+        assert {row["set"] for row in rows} >= {"rand1", "rand2", "phr3"}
+        assert all(row["cbs k=2"] is not None for row in rows)
+    assert all(0 <= row["cbs k=1"] <= 1 for row in rows)
+
+
 def test_parts_are_chosen_by_name() -> None:
     assert [part.name for part in choose_parts(["stop", "sets"])] == ["sets", "stop"]
     assert len(choose_parts(None)) == len(PARTS)
@@ -146,8 +157,9 @@ def test_a_plan_takes_known_algorithms_only() -> None:
     ("source", "reference", "said"),
     [
         ("a\nb\n", "x\n", "has 2 lines"),
-        ("a\n\nb\n", "x\ny\nz\n", "line 2 of"),
+        ("a\n\nb\n", "x\ny\nz\n", "src: line 2 has nothing in it"),
         ("", "", "empty"),
+        ("a\n", "\0\n", "ref: line 1 has a NUL"),
         ("a\n", None, "can't be read"),
         (b"\xff\n", "x\n", "not UTF-8"),
     ],
@@ -162,7 +174,9 @@ def test_texts_that_do_not_fit_are_refused(
         read_text(tmp_path / "src", tmp_path / "ref", None)
 
 
-def test_a_limit_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "src").write_text("a\nb\nc\n", encoding="utf-8")
+def test_lines_are_lines_and_a_limit_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "src").write_bytes("a\r\nb\u2028b\r\nc\r\n".encode())
     (tmp_path / "ref").write_text("x\ny\nz", encoding="utf-8")
-    assert read_text(tmp_path / "src", tmp_path / "ref", 2).references == ["x", "y"]
+    text = read_text(tmp_path / "src", tmp_path / "ref", 2)
+    assert text.sources == ["a", "b\u2028b"]
+    assert text.references == ["x", "y"]

@@ -7,7 +7,7 @@ import pytest
 
 from lexbeam.errors import InputError
 from lexbeam.model import Model
-from lexbeam.study.alignment import Entry, Pair
+from lexbeam.study.alignment import Entry, Pair, Phrase
 from lexbeam.study.dictionaries import (
     Dictated,
     Dictionaries,
@@ -44,7 +44,7 @@ def test_long_phrases_come_first_and_none_is_inside_another() -> None:
 
 
 def test_no_more_than_three_are_demanded() -> None:
-    best = {(word,): entry(word, f"w{word}") for word in "abcdef"}
+    best: dict[Phrase, Entry] = {(word,): entry(word, f"w{word}") for word in "abcdef"}
     assert len(look_up(list("abcdef"), best)) == 3
 
 

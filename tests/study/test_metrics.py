@@ -49,3 +49,14 @@ def test_what_does_not_vary_correlates_with_nothing() -> None:
     assert math.isnan(pearson([1.0, 1.0], [1.0, 2.0]))
     assert math.isnan(pearson([1.0], [1.0]))
     assert math.isnan(slope([1.0, 1.0], [1.0, 2.0]))
+
+
+def test_a_difference_may_be_chance_or_not() -> None:
+    references = [f"a sentence number {i} with some words in it" for i in range(30)]
+    worse = [reference.replace("some words", "other things") for reference in references]
+    nearly = [references[0].replace("some", "a few"), *references[1:]]
+    assert Metrics().p_value(worse, references, references) < 0.01
+    assert Metrics().p_value(nearly, references, references) > 0.05
+    assert Metrics().p_value(worse, nearly, references) == Metrics().p_value(
+        worse, nearly, references
+    )

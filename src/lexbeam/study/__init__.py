@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lexbeam.errors import MissingExtraError, SettingError
+from lexbeam.errors import InputError, MissingExtraError, SettingError
+from lexbeam.settings import at_least
 
 __all__ = ["run"]
 
@@ -49,18 +50,31 @@ def run(
         InputError: the text or a setting can't be used; nothing has been measured yet.
         MissingExtraError: sacreBLEU or matplotlib is not installed.
     """
-    for module in ("matplotlib", "sacrebleu"):
+    for module in ("matplotlib", "sacrebleu", "thot"):
         if find_spec(module) is None:
             raise MissingExtraError("a study", "study")
     from lexbeam.study.bench import Bench  # noqa: PLC0415  (not needed for constraint sets)
     from lexbeam.study.conduct import choose_parts, conduct, read_text  # noqa: PLC0415
+    from lexbeam.study.dictionaries import read_rows  # noqa: PLC0415
     from lexbeam.study.plan import Plan  # noqa: PLC0415
 
     parts = choose_parts(only)
+    if limit is not None:
+        at_least(1, "limit", limit)
     unknown = plan.keys() - Plan.__dataclass_fields__.keys()
     if unknown:
         raise SettingError(f"unknown setting {', '.join(sorted(unknown))} of a study")
     planned = Plan(**plan)
     text = read_text(Path(source), Path(reference), limit)
+    for path in filter(None, (planned.parallel, planned.entities)):
+        read_rows(path)  # what is wrong with it is better known now than in an hour
+    _make_folder(Path(out))
     bench = Bench.open(model, text, Path(out), seed, threads)
     return conduct(bench, planned, parts, Path(out), progress or (lambda *_: None))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: can't be made a folder ({error.strerror})") from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from lexbeam.batches import SettingsArguments
+from lexbeam.errors import ConstraintError
 from lexbeam.loading import find_model, load_model
 from lexbeam.model import Model
 from lexbeam.results import Translation
@@ -134,8 +135,17 @@ class Bench:
     def constraints(self, name: str) -> list[list[str]]:
         """Return the constraints of a set, a list for each sentence."""
         if name not in self._sets:
-            self._sets[name] = sets.make(name, self.text.references, self.seed)
+            made = sets.make(name, self.text.references, self.seed)
+            self._sets[name] = [[p for p in these if self._can_spell(p)] for these in made]
         return self._sets[name]
+
+    def _can_spell(self, phrase: str) -> bool:
+        """Tell whether the model has any way to write a phrase; invisible ones it has not."""
+        try:
+            self.target.spell(phrase)
+        except ConstraintError:
+            return False
+        return True
 
     def token_counts(self, phrases: Sequence[Sequence[str]]) -> list[int]:
         """Return how many tokens the constraints of each sentence are to this model."""

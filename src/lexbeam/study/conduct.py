@@ -7,9 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import lexbeam
+from lexbeam.constraints import unusable
 from lexbeam.errors import InputError, SettingError
-from lexbeam.study.bench import Bench, Measurable, Progress, TestSet
+from lexbeam.study.bench import Bench, Progress, TestSet
 from lexbeam.study.blocks import Section, Table, Text, Value
+from lexbeam.study.measures import Compared
 from lexbeam.study.parts.appendix import Appendix
 from lexbeam.study.parts.aversion import Aversion
 from lexbeam.study.parts.beams import Beams, Oracle
@@ -49,8 +51,10 @@ def read_text(source: Path, reference: Path, limit: int | None) -> TestSet:
         )
     sources, references = sources[:limit], references[:limit]
     for number, pair in enumerate(zip(sources, references, strict=True), 1):
-        if not all(line.strip() for line in pair):
-            raise InputError(f"line {number} of {source} or {reference} is empty: drop the pair")
+        for path, line in zip((source, reference), pair, strict=True):
+            fault = "nothing in it" if not line.strip() else unusable(line)
+            if fault:
+                raise InputError(f"{path}: line {number} has {fault}: drop the pair")
     if not sources:
         raise InputError(f"{source} is empty: a study needs sentences")
     return TestSet(sources, references)
@@ -58,11 +62,13 @@ def read_text(source: Path, reference: Path, limit: int | None) -> TestSet:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+        text = path.read_text(encoding="utf-8-sig")  # line ends of all systems become one
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    # Not splitlines: it takes rarer characters, which a sentence may hold, for line ends too.
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def choose_parts(names: Sequence[str] | None) -> list[Part]:
@@ -138,8 +144,8 @@ def _words(fact: list[Value]) -> list[Value]:
 
 def _summary(plan: Plan, bench: Bench) -> list[Section]:
     """Say whether the paper's shapes appear, where the usual cells are there."""
-    cells: dict[str, Measurable] = {name: plan.cell(name) for name in plan.sets}
-    if not all(map(bench.has, cells.values())):
+    cells = {name: plan.cell(name) for name in plan.sets}
+    if not all(map(bench.has, cells.values())) or FREE not in cells:
         return []
     found = {name: bench.result(cell) for name, cell in cells.items()}
     bleu = {name: result["bleu"] for name, result in found.items()}
@@ -167,18 +173,26 @@ def _summary(plan: Plan, bench: Bench) -> list[Section]:
         [
             name,
             result["bleu"],
+            bench.result(Compared(cells[name], cells[FREE]))["p"] if name != FREE else None,
             result["chrf"],
             sum(result["scores"]) / len(result["scores"]),
             100 * result["met"] / result["asked"] if result["asked"] else None,
         ]
         for name, result in found.items()
     ]
-    columns = ["set", "BLEU", "chrF", "score a sentence", "met, %"]
+    columns = ["set", "BLEU", "p", "chrF", "score a sentence", "met, %"]
     caption = f"The sets with {plan.algorithms[0]}, k = {plan.usual_beam}"
     return [
         Section(
             "summary",
             "Summary",
-            [Text(" ".join(said)), Table("summary", caption, columns, rows, 2)],
+            [
+                Text(" ".join(said)),
+                Table("summary", caption, columns, rows, 2),
+                Text(
+                    "p is the chance of so great a difference in BLEU to no constraints, by paired "
+                    "bootstrap resampling of the sentences."
+                ),
+            ],
         )
     ]

@@ -199,16 +199,19 @@ def _is_large(words: Sequence[str], where: range) -> bool:
 
 def read_pairs(path: Path) -> list[Pair]:
     """Read parallel text: source, tab, target; gzipped if the name ends so."""
-    pairs = [Pair(split_words(s), split_words(t)) for s, t in _read(path)[:MOST_PAIRS]]
+    pairs = [Pair(split_words(s), split_words(t)) for s, t in read_rows(path)[:MOST_PAIRS]]
     return [pair for pair in pairs if pair.source and pair.target]
 
 
 def read_entries(path: Path) -> dict[Phrase, str]:
     """Read a dictionary: source, tab, target."""
-    return {tuple(split_words(s)): " ".join(t.split()) for s, t in _read(path) if s and t.strip()}
+    return {
+        tuple(split_words(s)): " ".join(t.split()) for s, t in read_rows(path) if s and t.strip()
+    }
 
 
-def _read(path: Path) -> list[tuple[str, str]]:
+def read_rows(path: Path) -> list[tuple[str, str]]:
+    """Read lines of two columns."""
     try:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")

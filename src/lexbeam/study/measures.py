@@ -111,6 +111,34 @@ def _summary(
 
 
 @dataclass(frozen=True)
+class Compared:
+    """Whether two ways to translate a set differ in BLEU by more than chance."""
+
+    one: Translated
+    other: Translated
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return f"compare-{self.one.name}-{self.other.name}"
+
+    def key(self) -> Mapping[str, Any]:
+        """What the result depends on."""
+        return {"one": self.one.key(), "other": self.other.key()}
+
+    def cost(self, bench: Bench) -> float:
+        """About what it takes: little."""
+        return len(bench.text.sources)
+
+    def run(self, bench: Bench) -> Result:
+        """Resample."""
+        one, other = bench.result(self.one), bench.result(self.other)
+        if "refused" in one or "refused" in other:
+            return {"p": None}
+        return {"p": bench.metrics.p_value(one["texts"], other["texts"], bench.text.references)}
+
+
+@dataclass(frozen=True)
 class Timed:
     """Some sentences translated one by one: what it takes, in work and in time.
 

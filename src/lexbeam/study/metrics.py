@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lexbeam.errors import MissingExtraError
@@ -29,7 +30,8 @@ class Metrics:
         base = (language or "").replace("_", "-").split("-")[0].lower()
         # 13a is sacreBLEU's and the paper's; it can't part words that are not apart.
         tokenizer = "char" if base in UNSPACED_LANGUAGES else "13a"
-        self._bleu: Any = BLEU(tokenize="zh" if base == "zh" else tokenizer)
+        self._make_bleu: Any = partial(BLEU, tokenize="zh" if base == "zh" else tokenizer)
+        self._bleu: Any = self._make_bleu()
         self._chrf: Any = CHRF()
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Quality:
@@ -39,6 +41,20 @@ class Metrics:
             for metric in (self._bleu, self._chrf)
         )
         return Quality(round(bleu, 2), round(chrf, 2))
+
+    def p_value(
+        self, outputs: Sequence[str], others: Sequence[str], references: Sequence[str]
+    ) -> float:
+        """Return how likely so great a difference in BLEU is by the choice of sentences.
+
+        Paired bootstrap resampling, 1,000 samples, sacreBLEU's seed.
+        """
+        from sacrebleu.significance import PairedTest  # noqa: PLC0415
+
+        systems: Any = [("others", list(others)), ("outputs", list(outputs))]
+        test = PairedTest(systems, {"BLEU": self._make_bleu()}, [list(references)], "bs", 1000)
+        _, scores = test()
+        return round(float(scores["BLEU"][1].p_value), 4)  # type: ignore[union-attr,arg-type]
 
     def signatures(self, references: Sequence[str]) -> list[str]:
         """Return what sacreBLEU says about how it computes the two."""

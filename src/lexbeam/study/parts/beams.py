@@ -9,6 +9,7 @@ from typing import Any
 from lexbeam.study.bench import Bench, Measurable
 from lexbeam.study.blocks import Block, Figure, Section, Table, Text
 from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.measures import Compared
 from lexbeam.study.plan import FREE, Plan, listed, signed
 
 CBS_BASE = 5
@@ -22,12 +23,13 @@ class Beams:
 
     def cells(self, plan: Plan) -> Sequence[Measurable]:
         """Every set with every beam and algorithm."""
-        return [
+        cells: list[Measurable] = [
             plan.cell(name, beam_size=k, algorithm=algorithm)
             for algorithm in plan.algorithms
             for k in plan.beams
             for name in plan.sets
         ]
+        return [*cells, *(p for name in plan.demanding for p in _compared(plan, name))]
 
     def show(self, plan: Plan, bench: Bench) -> Section:
         """Write tables and figures, an algorithm each, and compare."""
@@ -100,7 +102,14 @@ class Beams:
             ]
             caption = f"{title} by algorithm at the same beam"
             blocks.append(Table(f"algorithms-{what}", caption, columns, rows, decimals))
-        return blocks
+        first, *others = plan.algorithms
+        columns = ["set", *(f"{a} k={k}" for k in plan.beams[:2] for a in others)]
+        rows = [
+            [name, *(bench.result(cell)["p"] for cell in _compared(plan, name))]
+            for name in plan.demanding
+        ]
+        caption = f"Is the difference in BLEU to {first} chance? p, by paired bootstrap"
+        return [*blocks, Table("algorithms-p", caption, columns, rows, 3)]
 
 
 class Oracle:
@@ -159,6 +168,18 @@ class Oracle:
         """Return the three searches of a set."""
         usual, widest = plan.cell(name), plan.cell(name, beam_size=plan.wide_beam)
         return usual, widest, plan.cell(name, algorithm="cbs", beam_size=CBS_BASE)
+
+
+def _compared(plan: Plan, name: str) -> list[Compared]:
+    """Return the comparisons of the other algorithms with the first, on a set."""
+    return [
+        Compared(
+            plan.cell(name, beam_size=k, algorithm=other),
+            plan.cell(name, beam_size=k, algorithm=plan.algorithms[0]),
+        )
+        for k in plan.beams[:2]
+        for other in plan.algorithms[1:]
+    ]
 
 
 def _best_scores(bench: Bench, *cells: Measurable) -> list[float]:
