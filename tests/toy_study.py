@@ -36,6 +36,7 @@ def make_plan(**changes: Any) -> Plan:
         "beams": (2, 3),
         "usual_beam": 3,
         "wide_beam": 6,
+        "oracle_sentences": 3,
         "sets": ("none", "rand1", "rand2", "phr3"),
         "speed_sentences": 2,
         "speed_words": (0, 1, 2),

@@ -91,8 +91,8 @@ def test_a_dictionary_of_ones_own_is_used(toy_model: Model, tmp_path: Path) -> N
     bench = make_bench(toy_model, tmp_path)
     source = Dictionaries(entities=names)
     assert bench.result(source)["names"] == [[], ["Hund"], [], ["Lisboa"]]
-    noisy = Dictated("names", Setting(beam_size=2), source)
-    clean = Dictated("names", Setting(beam_size=2), source, clean=True)
+    noisy = Dictated("names", Setting(beam_size=2), source=source)
+    clean = Dictated("names", Setting(beam_size=2), source=source, clean=True)
     assert clean.phrases(bench) == [[] for _ in SOURCES]
     result = bench.result(noisy)
     assert (result["asked"], result["met"]) == (2, 2)

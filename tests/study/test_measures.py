@@ -26,6 +26,14 @@ def test_a_cell_is_measured_once(toy_model: Model, tmp_path: Path) -> None:
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
 
+def test_some_sentences_may_do(toy_model: Model, tmp_path: Path) -> None:
+    bench = make_bench(toy_model, tmp_path)
+    whole = bench.result(Translated("rand2", Setting(beam_size=3)))
+    part = bench.result(Translated("rand2", Setting(beam_size=3), sentences=2))
+    assert part["texts"] == whole["texts"][::2]
+    assert part["asked"] == 4
+
+
 def test_work_is_counted(toy_model: Model, tmp_path: Path) -> None:
     bench = make_bench(toy_model, tmp_path)
     narrow, wide = (bench.result(Timed("rand1", Setting(beam_size=k), 3)) for k in (1, 4))

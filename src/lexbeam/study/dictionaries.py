@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ class Dictated(Translated):
     would have done.
     """
 
-    source: Dictionaries = Dictionaries()
+    source: Dictionaries = field(default_factory=Dictionaries)
     clean: bool = False
 
     @property

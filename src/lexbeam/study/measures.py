@@ -57,19 +57,26 @@ class Setting:
 
 @dataclass(frozen=True)
 class Translated:
-    """The test set translated with the constraints of a set."""
+    """The test set, or so many sentences of it, translated with the constraints of a set."""
 
     set_name: str
     setting: Setting
+    sentences: int | None = None
 
     @property
     def name(self) -> str:
         """What it is."""
-        return f"{self.set_name}-{self.setting.name}"
+        part = f"-of-{self.sentences}" if self.sentences else ""
+        return f"{self.set_name}-{self.setting.name}{part}"
 
     def key(self) -> Mapping[str, Any]:
         """What the result depends on."""
-        return {"set": self.set_name, **asdict(self.setting)}
+        return {"set": self.set_name, "sentences": self.sentences, **asdict(self.setting)}
+
+    def chosen(self, bench: Bench) -> list[int]:
+        """The sentences that are translated."""
+        count = len(bench.text.sources)
+        return spread_out(count, self.sentences or count)
 
     def phrases(self, bench: Bench) -> list[list[str]]:
         """The constraints of each sentence."""
@@ -77,28 +84,33 @@ class Translated:
 
     def cost(self, bench: Bench) -> float:
         """About what it takes."""
-        return len(bench.text.sources) * self.setting.width(sets.parse(self.set_name)[1])
+        return len(self.chosen(bench)) * self.setting.width(sets.parse(self.set_name)[1])
 
     def run(self, bench: Bench) -> Result:
         """Translate and score; where an algorithm can't do it, say why."""
-        phrases = self.phrases(bench)
+        phrases, chosen = self.phrases(bench), self.chosen(bench)
         bench.counter.count()
         try:
-            outputs = bench.translate(phrases, self.setting.arguments())
+            outputs = bench.translate(phrases, self.setting.arguments(), chosen)
         except SettingError as error:
             if self.setting.algorithm not in GROWING:
                 raise
             return {"refused": str(error)}
         _, rows = bench.counter.count()
-        return {"rows": rows, **_summary(bench, outputs, phrases)}
+        asked = [phrases[i] for i in chosen]
+        references = [bench.text.references[i] for i in chosen]
+        return {"rows": rows, **_summary(bench, outputs, asked, references)}
 
 
 def _summary(
-    bench: Bench, outputs: Sequence[Translation], phrases: Sequence[Sequence[str]]
+    bench: Bench,
+    outputs: Sequence[Translation],
+    phrases: Sequence[Sequence[str]],
+    references: Sequence[str],
 ) -> Result:
     texts = [output.text for output in outputs]
     met = [sets.count_met(text, these) for text, these in zip(texts, phrases, strict=True)]
-    quality = bench.metrics.score(texts, bench.text.references)
+    quality = bench.metrics.score(texts, references)
     return {
         "texts": texts,
         "scores": [round(output.score, 6) for output in outputs],

@@ -30,6 +30,7 @@ class Plan:
     beams: tuple[int, ...] = (5, 10, 20, 30)
     usual_beam: int = 10
     wide_beam: int = 100
+    oracle_sentences: int = 250
     lag: float = 0.0
     sets: tuple[str, ...] = PAPER_SETS
     speed_sentences: int = 100

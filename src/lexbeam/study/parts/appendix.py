@@ -85,7 +85,7 @@ class Appendix:
     def _searches(self, plan: Plan) -> dict[str, Dictated]:
         return {
             title + (", clean" if clean else ""): Dictated(
-                name, plan.setting(), self._source(plan), clean
+                name, plan.setting(), source=self._source(plan), clean=clean
             )
             for name, title in TITLES.items()
             for clean in (False, True)

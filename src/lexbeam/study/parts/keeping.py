@@ -25,9 +25,10 @@ def show_met(bench: Bench, cells: Iterable[Measurable]) -> Section:
         settings[name] = settings.get(name, 0) + 1
         asked[name] = asked.get(name, 0) + result["asked"]
         met[name] = met.get(name, 0) + result["met"]
-        phrases = cell.phrases(bench)
+        phrases, chosen = cell.phrases(bench), cell.chosen(bench)
         for i in result["missed"]:
-            missed.append([cell.name, i, "; ".join(phrases[i]), result["texts"][i]])
+            sentence = chosen[i]
+            missed.append([cell.name, sentence, "; ".join(phrases[sentence]), result["texts"][i]])
     total, kept = sum(asked.values()), sum(met.values())
     share = f"{100 * kept / total:.2f} %" if total else "none"
     text = (

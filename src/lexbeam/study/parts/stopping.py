@@ -78,7 +78,6 @@ class Stopping:
             "first finished (early)": plan.cell(name, stop="first"),
             "none can win (bound)": plan.cell(name, stop="bound"),
             f"all finished, lag {LAG:g} (default)": plan.cell(name, lag=LAG),
-            f"bound, lag {LAG:g}": plan.cell(name, stop="bound", lag=LAG),
         }
 
     def cells(self, plan: Plan) -> Sequence[Measurable]:
