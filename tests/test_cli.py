@@ -117,6 +117,75 @@ def test_json_lines_keep_their_other_fields() -> None:
     assert not contains(third["translation"], "dog")
 
 
+def test_phrases_behind_tabs() -> None:
+    lines = "The cat\tHaus\tNew York\t\nThe dog\n\tHaus\n"
+    result = run("translate", "--tabs", "-c", "Lisboa", stdin=lines)
+    assert result.exit_code == 0, result.output
+    first, second, blank = result.stdout.split("\n")[:3]
+    for phrase in ("Haus", "New York", "Lisboa"):
+        assert contains(first, phrase)
+    assert not contains(second, "Haus")
+    assert contains(second, "Lisboa")
+    assert blank == ""
+    assert contains(run("translate", "--tabs", "The cat\tHaus").stdout, "Haus")
+
+
+def test_tabs_are_text_unless_asked_for() -> None:
+    assert run("translate", stdin="The cat\tis\n").stdout == "The cat is\n"
+
+
+def test_objects_as_arguments() -> None:
+    chosen = '{"any": ["Haus", "House"], "case": "exact"}'
+    (record,) = records(run("translate", TEXT, "-c", chosen, "-c", "{name}", "--json"))
+    first, second = record["constraints"]
+    assert first["text"] == "Haus | House"
+    assert first["form"] in ("Haus", "House")
+    assert first["asked"] == json.loads(chosen)
+    assert second["text"] == "{name}"
+    assert first["met"]
+    assert second["met"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["-c", '{"any": "Haus"}'],
+            'lexbeam: -c[0].any must be a list of phrases, not the text "H',
+        ),
+        (["-c", '{"any": ["Haus"'], 'lexbeam: -c "{"any": ["Haus"" is not valid JSON'),
+        (["--avoid", '{"gap": ["a", "b"]}'], 'lexbeam: --avoid[0] has none of "text", "any", "lem'),
+        (["-c", "  "], "lexbeam: -c[0] is empty or only spaces"),
+    ],
+)
+def test_malformed_arguments_are_one_line(arguments: list[str], message: str) -> None:
+    result = run("translate", *arguments, stdin="The cat\nThe dog\n")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_list_of_what_to_avoid(tmp_path: Path) -> None:
+    path = tmp_path / "avoid.txt"
+    path.write_text('cat\n\n{"any": ["sat", "mat"]}\n')
+    result = run("translate", "--avoid-file", str(path), "--avoid", "on", stdin=f"{TEXT}\n")
+    assert result.exit_code == 0, result.output
+    assert not any(contains(result.stdout, word) for word in ("cat", "sat", "mat", "on"))
+    assert contains(result.stdout, "The")
+    assert run("translate", "--avoid-file", str(tmp_path / "none"), TEXT).exit_code == 2
+
+
+def test_prices_are_said() -> None:
+    result = run("translate", TEXT, "-c", "Haus", "-c", "cat", "--prices")
+    first, second = result.stderr.splitlines()
+    assert float(first.removeprefix('lexbeam: line 1: "Haus" costs ')) > 1
+    assert float(second.removeprefix('lexbeam: line 1: "cat" costs ')) == 0
+    assert result.exit_code == 0
+    (record,) = records(run("translate", TEXT, "-c", "Haus", "--prices", "--json"))
+    assert record["constraints"][0]["price"] > 1
+
+
 BAD_PLAIN_LINES = [(b"\xff\xfe", "not valid UTF-8: byte 0xff at 0"), (b"a\0b", "NUL")]
 BAD_JSON_LINES = [
     (b"{", "not valid JSON"),
@@ -127,7 +196,9 @@ BAD_JSON_LINES = [
     (b'{"text": "a\\u0000b"}', "NUL"),
     (b'{"text": "a\\ud800"}', "surrogate"),
     (b'{"text": "a", "constraints": "gato"}', '"constraints" must be a list'),
-    (b'{"text": "a", "constraints": [3]}', "must be text"),
+    (b'{"text": "a", "constraints": [3]}', "constraints[0] must be text or an object"),
+    (b'{"text": "a", "constraints": ["a", {"gap": ["b"]}]}', "constraints[1].gap has 1 entries"),
+    (b'{"text": "a", "avoid": [{"any": ["b"], "soft": 1}]}', 'avoid[0] has the unknown key "soft"'),
     (b'{"text": "a", "constraints": ["  "]}', "only spaces"),
     (b'{"text": "a", "constraints": ["\\u200b"]}', "no characters"),
     (b'{"text": "a", "constraints": ["b"], "avoid": ["b"]}', "drop one"),
@@ -214,6 +285,8 @@ def test_a_damaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         ["translate", "--algorithm", "magic", TEXT],
         ["translate", "--prune", "-1", TEXT],
         ["translate", TEXT, "too much"],
+        ["translate", "--json", "--tabs"],
+        ["translate", "--ordered"],
         ["translate", "--no-such-option"],
         ["pull"],
         ["fly"],

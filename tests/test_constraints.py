@@ -6,17 +6,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.constraints import Constraints, quoted
+from lexbeam.constraints import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError
+from lexbeam.phrases import usable_forms
+
+
+def plain(phrase: str) -> Constraint:
+    return Constraint(((phrase,),))
 
 
 def test_phrases_are_cleaned() -> None:
-    asked = Constraints.build([" no \n tapete "], avoid=["a\u00a0b", "a b"], prefix=" O  gato ")
-    assert asked == Constraints(phrases=("no tapete",), avoid=("a b",), prefix="O gato")
+    asked = Constraints.build([" no \n tapete "], avoid=["a\u00a0b", "a b"], prefix=" O  gato")
+    assert asked == Constraints((plain("no tapete"),), (plain("a b"),), "O gato")
+
+
+def test_a_space_behind_the_prefix_finishes_its_last_word() -> None:
+    assert Constraints.build(prefix="O  gato \n").prefix == "O gato "
+    assert Constraints.build([{"prefix": "O gato "}]).prefix == "O gato "
 
 
 def test_a_phrase_given_twice_stays_twice() -> None:
-    assert Constraints.build(["a", "a"]).phrases == ("a", "a")
+    assert Constraints.build(["a", "a"]).demanded == (plain("a"), plain("a"))
+
+
+def test_a_text_begins_in_one_way() -> None:
+    assert Constraints.build([{"prefix": "O"}, {"prefix": "O"}], prefix="O").prefix == "O"
+    with pytest.raises(ConstraintError, match='can\'t begin with "A" and "O": drop one'):
+        Constraints.build([{"prefix": "O"}], prefix="A")
+
+
+def test_a_demand_with_another_way_out_contradicts_nothing() -> None:
+    asked = Constraints.build([{"any": ["o gato", "a gata"]}], avoid=["gato"])
+    assert usable_forms(asked.demanded[0].parts[0], asked.avoid) == ("a gata",)
+    assert Constraints.build(["Essen"], avoid=["essen"])
+    assert Constraints.build(avoid=["gato"], prefix="O gato")  # it may become "gatos"
 
 
 def test_nothing_asks_nothing() -> None:
@@ -26,7 +49,7 @@ def test_nothing_asks_nothing() -> None:
 
 def test_from_json() -> None:
     record = {"text": "x", "constraints": ["gato"], "avoid": ["gata"], "prefix": "O"}
-    assert Constraints.from_json(record) == Constraints(("gato",), ("gata",), "O")
+    assert Constraints.from_json(record) == Constraints((plain("gato"),), (plain("gata"),), "O")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +58,7 @@ def test_from_json() -> None:
         ({"constraints": "gato"}, 'constraints must be a list of phrases, not the text "gato"'),
         ({"constraints": 7}, "constraints must be a list"),
         ({"constraints": {"gato": 1}}, "constraints must be a list"),
-        ({"constraints": ["a", 7]}, r"constraints\[1\] must be text, not int"),
+        ({"constraints": ["a", 7]}, r"constraints\[1\] must be text or an object"),
         ({"constraints": ["a", None]}, r"constraints\[1\] must be text"),
         ({"constraints": ["  \t\n"]}, r"constraints\[0\] is empty or only spaces"),
         ({"constraints": [""]}, r"constraints\[0\] is empty"),
@@ -46,7 +69,17 @@ def test_from_json() -> None:
         ({"prefix": "  "}, "prefix is empty"),
         ({"constraints": ["gato"], "avoid": ["gato"]}, '"gato" is avoided, but "gato" is demanded'),
         ({"constraints": ["o gato preto"], "avoid": ["gato"]}, '"o gato preto" is demanded'),
-        ({"prefix": "o gato", "avoid": ["gato"]}, '"o gato" is demanded'),
+        ({"prefix": "o gato ", "avoid": ["gato"]}, '"o gato" is demanded'),
+        ({"prefix": "o gato p", "avoid": ["gato"]}, '"o gato" is demanded'),
+        (
+            {"constraints": [{"any": ["o gato", "gato"]}], "avoid": [{"any": ["x", "gato"]}]},
+            r'"x | gato" is avoided, but "o gato | gato" is demanded'.replace("|", r"\|"),
+        ),
+        ({"constraints": [{"order": ["a", "b"]}], "avoid": ["b"]}, '"b" is demanded'),
+        (
+            {"constraints": ["Gato"], "avoid": [{"text": "gato", "case": "any"}]},
+            '"Gato" is demanded',
+        ),
     ],
 )
 def test_what_makes_no_sense_is_named(asked: dict[str, Any], message: str) -> None:
@@ -55,7 +88,7 @@ def test_what_makes_no_sense_is_named(asked: dict[str, Any], message: str) -> No
 
 
 def test_an_avoided_word_may_be_part_of_a_demanded_one() -> None:
-    assert Constraints.build(["gatos"], ["gato"]).avoid == ("gato",)
+    assert Constraints.build(["gatos"], ["gato"]).avoid == (plain("gato"),)
 
 
 def test_long_phrases_are_quoted_short() -> None:
@@ -65,9 +98,10 @@ def test_long_phrases_are_quoted_short() -> None:
 @given(st.text())
 def test_any_text_is_a_clean_phrase_or_an_error(phrase: str) -> None:
     try:
-        (cleaned,) = Constraints.build([phrase]).phrases
+        (constraint,) = Constraints.build([phrase]).demanded
     except ConstraintError as error:
         assert str(error).isprintable() or phrase  # noqa: PT017
         return
+    cleaned = constraint.text
     assert cleaned == " ".join(cleaned.split()) != ""
-    assert Constraints.build([cleaned]).phrases == (cleaned,)
+    assert Constraints.build([cleaned]).demanded == (constraint,)

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.spans import are_glued, contains, is_unspaced, locate, needs_boundary, occurrences
+from lexbeam.spans import (
+    are_glued,
+    contains,
+    is_unspaced,
+    locate,
+    needs_boundary,
+    occurrences,
+    word_end,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +38,13 @@ def test_occurrences_are_whole_words(
     text: str, phrase: str, expected: list[tuple[int, int]]
 ) -> None:
     assert list(occurrences(text, phrase)) == expected
+
+
+def test_words_end_where_something_else_begins() -> None:
+    assert word_end("Haustür, alt", 4) == 7
+    assert word_end("Haustür", 4) == 7
+    assert word_end("Haus tür", 4) == 4
+    assert word_end("Haus", 4) == 4
 
 
 def test_punctuation_at_the_edge_of_a_phrase_needs_no_boundary() -> None:

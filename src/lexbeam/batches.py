@@ -13,6 +13,7 @@ from typing import Any, TypedDict, TypeVar
 
 from lexbeam.beam import Hypothesis
 from lexbeam.errors import InputError
+from lexbeam.patterns import Pattern
 from lexbeam.scorer import Scorer
 from lexbeam.search import decode
 from lexbeam.settings import Settings, at_least
@@ -32,7 +33,7 @@ class Job:
     """One search: a source sentence and what its output has to keep to, all as tokens."""
 
     source: Tokens
-    phrases: tuple[Tokens, ...] = ()
+    phrases: tuple[Tokens | Pattern, ...] = ()
     avoid: tuple[Tokens, ...] = ()
     prefix: Tokens = ()
     max_length: int = 60
@@ -47,13 +48,15 @@ class TextSettings(Settings):
     neither scores nor BLEU have been seen to suffer.
     ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
     the source and the constraints. ``split`` cuts texts into sentences; without it a text is
-    cut only at line breaks and where it is too long for the model.
+    cut only at line breaks and where it is too long for the model. ``prices`` asks what each
+    constraint costs, at the cost of one more search for each.
     """
 
     lag: float | None = 3.0
     max_length: int | None = None
     batch_size: int = 32
     split: bool = True
+    prices: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,15 +78,19 @@ class SettingsArguments(TypedDict, total=False):
     max_length: int | None
     batch_size: int
     split: bool
+    prices: bool
 
 
 class BatchDecoder:
     """A scorer together with the word boundaries of its target vocabulary."""
 
-    def __init__(self, scorer: Scorer, boundary: BoolArray, closing: BoolArray) -> None:
+    def __init__(
+        self, scorer: Scorer, boundary: BoolArray, closing: BoolArray, starting: BoolArray
+    ) -> None:
         self._scorer = scorer
         self._boundary = boundary
         self._closing = closing
+        self._starting = starting
 
     def run(self, jobs: Sequence[Job], settings: TextSettings) -> list[Answer]:
         """Search for all jobs; return their hypotheses, best first, in the order of the jobs.
@@ -123,6 +130,7 @@ class BatchDecoder:
             length_penalty=settings.length_penalty,
             boundary=self._boundary,
             closing=self._closing,
+            starting=self._starting,
         )
 
 

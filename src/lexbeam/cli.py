@@ -16,7 +16,9 @@ import click
 import lexbeam
 from lexbeam import registry
 from lexbeam.errors import LexbeamError
-from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines
+from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
+from lexbeam.phrases import quoted
+from lexbeam.shapes import Reader, read_argument, read_list
 from lexbeam.stream import Stream
 from lexbeam.translator import load
 
@@ -79,12 +81,28 @@ def main() -> None:
     "--constraint",
     "constraints",
     multiple=True,
-    metavar="PHRASE",
+    metavar="PHRASE|JSON",
     help="Must appear, as whole words. Repeat for more.",
 )
-@click.option("--avoid", multiple=True, metavar="PHRASE", help="Must not appear. Repeat for more.")
-@click.option("--prefix", metavar="TEXT", help="What the translation begins with.")
+@click.option(
+    "--avoid", multiple=True, metavar="PHRASE|JSON", help="Must not appear. Repeat for more."
+)
+@click.option(
+    "--avoid-file",
+    "avoid_files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What must not appear, one a line.",
+)
+@click.option(
+    "--prefix",
+    metavar="TEXT",
+    help="What the translation begins with; the last word is open unless a space follows it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Read and write one JSON object a line.")
+@click.option("--tabs", is_flag=True, help="Lines are a text and its phrases, with tabs between.")
+@click.option("--ordered", is_flag=True, help="With --tabs: the phrases must appear in that order.")
+@click.option("--prices", is_flag=True, help="Say what each constraint costs, in log-probability.")
 @click.option(
     "-k",
     "--beam-size",
@@ -152,22 +170,33 @@ def translate(
     model: str | None,
     constraints: tuple[str, ...],
     avoid: tuple[str, ...],
+    avoid_files: tuple[Path, ...],
     prefix: str | None,
     as_json: bool,
+    tabs: bool,
+    ordered: bool,
     threads: int,
     **settings: Any,
 ) -> None:
     """Translate the argument or standard input."""
+    if (as_json and tabs) or (ordered and not tabs):
+        raise click.UsageError("--tabs and --json exclude each other; --ordered goes with --tabs")
+    demands = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
+    avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
+    avoided += [phrase for path in avoid_files for phrase in read_list(path)]
     translator = load(model, threads)
-    asked = Asked(constraints, avoid, prefix)
-    line_format: LineFormat = JsonLines(asked) if as_json else PlainLines(asked)
-    stream = Stream(translator, line_format, settings)
+    reader = Reader(translator.info.get("target_language"))
+    asked = Asked(
+        tuple(reader.demands(demands, "-c")), tuple(reader.avoided(avoided, "--avoid")), prefix
+    )
+    plain: LineFormat = TabLines(asked, ordered) if tabs else PlainLines(asked)
+    stream = Stream(translator, JsonLines(asked) if as_json else plain, settings)
     output = sys.stdout.buffer
     with _graceful():
         if text is None:
             stream.run(sys.stdin.buffer, output)
         else:
-            stream.run_one(text, asked, output)
+            stream.run_one(text, plain, output)
     sys.exit(1 if stream.failed else 0)
 
 

@@ -1,96 +1,92 @@
-"""What a user asks for, as text: phrases that must appear, must not, or begin the output.
+"""What a user asks for, as text: what must appear, must not, or begins the output.
 
-Nothing here knows tokens or models. Whatever comes in, from Python or from JSON, leaves as
-``Constraints``: clean phrases that don't contradict each other, or as one ``ConstraintError``.
+Nothing here knows tokens or models. Whatever comes in, from Python, from JSON or from the
+command line, has the same shapes (``docs/constraints.md``) and leaves as ``Constraints``: clean
+phrases that don't contradict each other, or as one ``ConstraintError``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lexbeam.errors import ConstraintError
-from lexbeam.spans import contains
+from lexbeam.phrases import (
+    Constraint,
+    clean_phrase,
+    clean_prefix,
+    quoted,
+    unusable,
+    usable_forms,
+)
+from lexbeam.shapes import Reader
 
-_SHOWN = 60  # characters of a phrase quoted in an error
+__all__ = ["Constraint", "Constraints", "clean_phrase", "quoted", "unusable"]
 
 
 @dataclass(frozen=True)
 class Constraints:
     """What the translation of one text has to keep to.
 
-    The phrases must appear as whole words (one given twice, twice); what is avoided must not.
-    The prefix is what the translation begins with and may end in the middle of a word.
+    Whatever is demanded must appear as whole words (a phrase given twice, twice); what is
+    avoided must not. The prefix is what the translation begins with; it may end in the middle
+    of a word unless it ends with a space.
     """
 
-    phrases: tuple[str, ...] = ()
-    avoid: tuple[str, ...] = ()
+    demanded: tuple[Constraint, ...] = ()
+    avoid: tuple[Constraint, ...] = ()
     prefix: str = ""
 
     def __post_init__(self) -> None:
+        prefixes = {c.parts[0][0] for c in self.demanded if c.kind == "prefix"}
+        prefixes |= {self.prefix} if self.prefix else set()
+        if len(prefixes) > 1:
+            both = " and ".join(quoted(prefix) for prefix in sorted(prefixes))
+            raise ConstraintError(f"the translation can't begin with {both}: drop one of them")
+        object.__setattr__(self, "prefix", next(iter(prefixes), ""))
         for avoided in self.avoid:
-            for demanded in (*self.phrases, self.prefix):
-                if contains(demanded, avoided):
-                    raise ConstraintError(
-                        f"{quoted(avoided)} is avoided, but {quoted(demanded)} is demanded: "
-                        "drop one of them"
-                    )
+            for demanded in (*self.demanded, _known_words(self.prefix)):
+                _refuse_contradiction(demanded, avoided)
 
     @classmethod
     def build(
-        cls, phrases: object = None, avoid: object = None, prefix: object = None
+        cls,
+        demanded: object = None,
+        avoid: object = None,
+        prefix: object = None,
+        language: str | None = None,
     ) -> Constraints:
-        """Clean and check what a caller passed; None stands for nothing."""
+        """Clean and check what a caller passed; None stands for nothing.
+
+        ``language`` is that of the output: lemmas need it.
+        """
+        read = Reader(language)
         return cls(
-            phrases=_clean_list(phrases, "constraints"),
-            avoid=tuple(dict.fromkeys(_clean_list(avoid, "avoid"))),
-            prefix="" if prefix is None or prefix == "" else clean_phrase(prefix, "prefix"),
+            demanded=tuple(read.demands(demanded, "constraints")),
+            avoid=tuple(dict.fromkeys(read.avoided(avoid, "avoid"))),
+            prefix="" if prefix is None or prefix == "" else clean_prefix(prefix, "prefix"),
         )
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Constraints:
+    def from_json(cls, record: Mapping[str, Any], language: str | None = None) -> Constraints:
         """Read the fields ``constraints``, ``avoid`` and ``prefix`` of a JSON object."""
-        return cls.build(record.get("constraints"), record.get("avoid"), record.get("prefix"))
+        get = record.get
+        return cls.build(get("constraints"), get("avoid"), get("prefix"), language)
 
 
-def clean_phrase(phrase: object, where: str) -> str:
-    """Return a phrase with single spaces inside and none around it."""
-    if not isinstance(phrase, str):
-        raise ConstraintError(f"{where} must be text, not {_kind(phrase)}")
-    fault = unusable(phrase)
-    if fault:
-        raise ConstraintError(f"{where} {quoted(phrase)} contains {fault}")
-    cleaned = " ".join(phrase.split())
-    if not cleaned:
-        raise ConstraintError(f"{where} is empty or only spaces: leave it out or give a phrase")
-    return cleaned
+def _known_words(prefix: str) -> Constraint:
+    """Return the words of a prefix that nothing can change any more."""
+    whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
+    return Constraint(((whole.strip(),),) if whole.strip() else ())
 
 
-def unusable(text: str) -> str | None:
-    """Name what makes a text impossible to hand to a tokeniser, or return None."""
-    if "\0" in text:
-        return "a NUL character"
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return "half a surrogate pair (text that was decoded wrongly)"
-    return None
-
-
-def quoted(phrase: str) -> str:
-    """Quote a phrase for an error message, shortened when it is long."""
-    shown = phrase if len(phrase) <= _SHOWN else phrase[: _SHOWN - 1] + "…"
-    return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'
-
-
-def _clean_list(phrases: object, name: str) -> tuple[str, ...]:
-    if phrases is None:
-        return ()
-    if isinstance(phrases, str) or not isinstance(phrases, Sequence):
-        raise ConstraintError(f"{name} must be a list of phrases, not {_kind(phrases)}")
-    return tuple(clean_phrase(phrase, f"{name}[{i}]") for i, phrase in enumerate(phrases))
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, str):
-        return f"the text {quoted(value)}"
-    return f"{type(value).__name__} {quoted(str(value))}"
+def _refuse_contradiction(demanded: Constraint, avoided: Constraint) -> None:
+    if demanded.kind == "prefix":
+        return  # looked at for itself: its last word may still change
+    for part in demanded.parts:
+        if not usable_forms(part, [avoided]):
+            raise ConstraintError(
+                f"{quoted(avoided.text)} is avoided, but {quoted(' | '.join(part))} is demanded: "
+                "drop one of them"
+            )

@@ -1,25 +1,28 @@
 """One text on its way through the search: cut into parts, translated, put together again.
 
 A text of one sentence is one search with all its constraints. In a longer text a phrase may
-stand in any sentence. All sentences are translated freely first; a phrase that is there already
-stays where the model put it; every other one is tried in each sentence, and goes to the one
-whose probability it lowers least.
+stand in any sentence. All sentences are translated freely first; what is there already stays
+where the model put it; everything else is tried in each sentence, and goes to the one whose
+probability it lowers least.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from heapq import heappop, heappush
+from collections.abc import Collection, Sequence
 
+from lexbeam.avoidance import Avoidance
 from lexbeam.batches import Answer, Conversation, Job, TextSettings, Tokens
 from lexbeam.beam import Hypothesis
-from lexbeam.constraints import Constraints, quoted
+from lexbeam.choices import best_choices
+from lexbeam.constraints import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.results import Alternative, ConstraintReport, Translation
+from lexbeam.evidence import Place, find, find_all
+from lexbeam.placing import Piece, find_owners, number_units, share_out
+from lexbeam.results import Alternative, Translation
 from lexbeam.sentences import Part, split_text
-from lexbeam.spans import contains, locate, occurrences
+from lexbeam.spans import word_end
 from lexbeam.text import SourceText, Spelling, TargetText
+from lexbeam.wording import Beginning, Wording
 
 ROUNDS = 3
 """How often phrases that are missing from a text of several sentences are placed."""
@@ -40,21 +43,26 @@ class Document:
         settings: TextSettings,
         max_source_length: int,
     ) -> None:
-        self._constraints = constraints
         self._target = target
         self._settings = settings
         self._parts = _cut(text, source, max_source_length, settings.split)
-        if not self._parts and (constraints.phrases or constraints.prefix):
+        if not self._parts and (constraints.demanded or constraints.prefix):
             self._parts = [Part("", "")]  # nothing to translate, and yet something to say
         self._sources = [tuple(source.encode(part.text)) for part in self._parts]
-        self._spellings = [target.spell(phrase) for phrase in constraints.phrases]
-        self._prefix = target.spell_prefix(constraints.prefix) if constraints.prefix else None
-        self._avoided = [s for phrase in constraints.avoid for s in target.spell_all(phrase)[:1]]
-        self._avoid: list[list[Tokens]] = [[s.ids for s in self._avoided] for _ in self._parts]
-        # The phrases that each part has to place, and those it was last searched with.
-        self._owned: list[list[int]] = [[] for _ in self._parts]
-        self._searched: list[list[int]] = [[] for _ in self._parts]
+        self._beginning = Beginning.spell(constraints.prefix, target)
+        self._avoidance = Avoidance.spell(constraints.avoid, target)
+        self._wordings = [
+            Wording.spell(asked, target, self._avoidance.words) for asked in constraints.demanded
+        ]
+        self._units = number_units(constraints.demanded)
+        self._avoid: list[list[Tokens]] = [list(self._avoidance.tokens) for _ in self._parts]
+        # What each part has to place, and what it was last searched with.
+        self._owned: list[list[Piece]] = [[] for _ in self._parts]
+        self._searched: list[list[Piece]] = [[] for _ in self._parts]
         self._answers: list[Answer] = [[] for _ in self._parts]
+        # Soft units that have been placed once, and what each part has dropped.
+        self._offered: set[int] = set()
+        self._dropped: list[list[Piece]] = [[] for _ in self._parts]
         self._check()
 
     def translate(self) -> Conversation[Translation]:
@@ -68,13 +76,19 @@ class Document:
         if not self._parts:
             return Translation("", 0.0, nbest=[Alternative("", 0.0)])
         alone = len(self._parts) == 1
-        if alone:
-            self._owned[0] = list(range(len(self._spellings)))
+        self._owned[-1] = [
+            self._whole(unit)
+            for unit in range(len(self._units))
+            if alone or self._wording(unit).asked.kind == "suffix"
+        ]
         yield from self._search(range(len(self._parts)))
         if not alone:
-            yield from self._place_phrases()
+            yield from self._place_all()
         yield from self._repair()
-        return self._translation()
+        if any(wording.asked.soft is not None for wording in self._wordings):
+            yield from self._drop()
+        prices = (yield from self._price()) if self._settings.prices else {}
+        return self._translation(prices)
 
     # --- searching -------------------------------------------------------------------------
 
@@ -91,64 +105,92 @@ class Document:
             self._answers[part] = answer
             self._searched[part] = list(self._owned[part])
 
-    def _job(self, part: int, phrases: Sequence[int], draft: bool = False) -> Job:
-        begun = self._prefix if part == 0 else None
-        prefix = begun.ids if begun else ()
-        ids = self._target.demands([self._spellings[phrase] for phrase in phrases], begun)
-        room = 2 * len(self._sources[part]) + 20 + len(prefix) + 2 * sum(map(len, ids))
+    def _job(
+        self,
+        part: int,
+        pieces: Sequence[Piece],
+        draft: bool = False,
+        firm: Collection[int] = (),
+        begun: bool = True,
+    ) -> Job:
+        """Return the search of a part; ``firm`` are soft demands that may not be dropped here."""
+        beginning = self._beginning if part == 0 and begun else Beginning()
+        wordings = [self._wording(piece.unit) for piece in pieces]
+        plain = [wording.spellings[0] for wording in wordings if wording.is_plain]
+        rich = [
+            wording.pattern(piece.first, piece.last, self._units[piece.unit] in firm)
+            for piece, wording in zip(pieces, wordings, strict=True)
+            if not wording.is_plain
+        ]
+        ids = self._target.demands(plain, beginning.spelling)
+        constrained = 2 * (sum(map(len, ids)) + sum(d.longest for d in wordings if not d.is_plain))
+        room = 2 * len(self._sources[part]) + 20 + beginning.longest + constrained
         return Job(
             source=self._sources[part],
-            phrases=tuple(ids),
+            phrases=(*ids, *rich, *beginning.patterns),
             avoid=tuple(self._avoid[part]),
-            prefix=prefix,
+            prefix=beginning.forced,
             max_length=self._settings.max_length or room,
             draft=draft,
         )
 
+    def _wording(self, unit: int) -> Wording:
+        return self._wordings[self._units[unit]]
+
+    def _whole(self, unit: int) -> Piece:
+        return Piece(unit, 0, len(self._wording(unit).parts))
+
     # --- which sentence says what --------------------------------------------------------------
 
-    def _place_phrases(self) -> Conversation[None]:
-        """Give every phrase to a part until the joined text has them all."""
+    def _place_all(self) -> Conversation[None]:
+        """Give every demand to a part until the joined text has them all."""
         for _ in range(ROUNDS):
             missing = self._note_owners()
             if not missing:
                 break
             yield from self._try_parts(missing)
+            units = set(missing)
             yield from self._search(
-                [part for part, owned in enumerate(self._owned) if set(owned) & set(missing)]
+                [i for i, owned in enumerate(self._owned) if units & {p.unit for p in owned}]
             )
+            self._offered |= {u for u in units if self._wording(u).asked.soft is not None}
         if self._settings.nbest > 1:  # the alternatives must say it too
+            self._note_owners()
             stale = [i for i, owned in enumerate(self._owned) if owned != self._searched[i]]
             yield from self._search(stale)
 
     def _note_owners(self) -> list[int]:
-        """Record which part says which phrase; return the phrases that none says."""
+        """Record which part says what; return the units that none says.
+
+        A soft demand that has been placed once is not placed again: it was too dear.
+        """
         text, starts = self._join([answer[0] for answer in self._answers])
-        spans = locate(text, [spelling.surface for spelling in self._spellings])
-        self._owned = [[] for _ in self._parts]
-        for phrase, span in enumerate(spans):
-            if span:
-                part = max(i for i, start in enumerate(starts) if start <= span[0])
-                self._owned[part].append(phrase)
-        return [phrase for phrase, span in enumerate(spans) if not span]
+        self._owned, missing = find_owners(self._units, self._places(text, starts), starts)
+        for part, pieces in enumerate(self._searched):
+            dropped = self._offered.intersection(missing)
+            self._owned[part] += [piece for piece in pieces if piece.unit in dropped]
+        return [unit for unit in missing if unit not in self._offered]
 
     def _try_parts(self, missing: Sequence[int]) -> Conversation[None]:
-        """Give each missing phrase to the part that loses least by it."""
-        parts = range(len(self._parts))
-        by_tokens = {self._spellings[phrase].ids: phrase for phrase in missing}
-        trials = [(phrase, part) for phrase in by_tokens.values() for part in parts]
-        answers = yield [self._job(part, [phrase], draft=True) for phrase, part in trials]
-        gains: dict[Tokens, list[float]] = {ids: [] for ids in by_tokens}
-        for (phrase, part), answer in zip(trials, answers, strict=True):
+        """Give each missing unit to the part that loses least by it."""
+        asked = {unit: self._wording(unit).asked.once for unit in missing}
+        different = {constraint: unit for unit, constraint in asked.items()}
+        last = len(self._parts) - 1
+        trials = [
+            (constraint, part)
+            for constraint in different
+            for part in range(last if constraint.kind == "suffix" else 0, last + 1)
+        ]
+        answers = yield [
+            self._job(part, [self._whole(different[c])], draft=True, firm=set(self._units))
+            for c, part in trials
+        ]
+        gains: dict[Constraint, dict[int, float]] = {constraint: {} for constraint in different}
+        for (constraint, part), answer in zip(trials, answers, strict=True):
             free = self._answers[part][0].log_prob
-            gain = answer[0].log_prob - free if answer else float("-inf")
-            gains[self._spellings[phrase].ids].append(gain)
-        given: Counter[tuple[Tokens, int]] = Counter()
-        for phrase in missing:  # one that is asked for twice goes to two places
-            ids = self._spellings[phrase].ids
-            best = min(parts, key=lambda part: (given[ids, part], -gains[ids][part]))
-            given[ids, best] += 1
-            self._owned[best].append(phrase)
+            gains[constraint][part] = answer[0].log_prob - free if answer else float("-inf")
+        for unit, part in share_out(list(asked.items()), gains):
+            self._owned[part].append(self._whole(unit))
 
     # --- the text has the last word ------------------------------------------------------------
 
@@ -156,7 +198,11 @@ class Document:
         """Search again where the text, once put together, breaks what the tokens promised."""
         for _ in range(REPAIRS):
             parts = range(len(self._parts))
-            broken = [part for part in parts if self._forbid(part) | self._respell(part)]
+            broken = [
+                part
+                for part in parts
+                if self._forbid(part) | self._respell(part) | (part == 0 and self._end_word())
+            ]
             if not broken:
                 return
             yield from self._search(broken)
@@ -167,15 +213,13 @@ class Document:
         Tells whether there was anything to do.
         """
         known = len(self._avoid[part])
-        demanded = self._demanded(part)
+        demanded = self._spellings(part)
         for hypothesis in self._answers[part]:
-            text = self._text(part, hypothesis)
-            for avoided in self._avoided:
-                for span in occurrences(text, avoided.surface):
-                    tokens = self._target.tokens_at(hypothesis.tokens, span, demanded)
-                    needed = any(_inside(tokens, spelling.ids) for spelling in demanded)
-                    if tokens not in self._avoid[part] and not needed:
-                        self._avoid[part].append(tokens)
+            for span in self._avoidance.find(self._text(part, hypothesis)):
+                tokens = self._target.tokens_at(hypothesis.tokens, span, demanded)
+                needed = any(_inside(tokens, spelling.ids) for spelling in demanded)
+                if tokens not in self._avoid[part] and not needed:
+                    self._avoid[part].append(tokens)
         return len(self._avoid[part]) > known
 
     def _respell(self, part: int) -> bool:
@@ -183,48 +227,119 @@ class Document:
 
         Tells whether there was anything to do.
         """
-        best = self._text(part, self._answers[part][0])
-        owned = self._owned[part]
-        spans = locate(best, [self._spellings[phrase].surface for phrase in owned])
-        respelled = False
-        for phrase, span in zip(owned, spans, strict=True):
-            if span is None and not self._spellings[phrase].spaced:
-                others = self._target.spell_all(self._constraints.phrases[phrase])
-                for spelling in (other for other in others if other.spaced):
-                    self._spellings[phrase] = spelling
-                    respelled = True
-        return respelled
+        changed = False
+        for _, units in self._lacking(part):
+            for unit in units:
+                number = self._units[unit]
+                respelled = self._wordings[number].spaced(self._target, self._avoidance.words)
+                changed |= respelled != self._wordings[number]
+                self._wordings[number] = respelled
+        return changed
+
+    def _lacking(self, part: int) -> list[tuple[Constraint, list[int]]]:
+        """Return what a part was to place and has not, as text and as units."""
+        text = self._text(part, self._answers[part][0])
+        sought: dict[Constraint, list[int]] = {}
+        for piece in self._owned[part]:
+            surface = self._wording(piece.unit).surface.cut(piece.first, piece.last)
+            sought.setdefault(surface, []).append(piece.unit)
+        return [(s, units[len(find(text, s, len(units))) :]) for s, units in sought.items()]
+
+    def _end_word(self) -> bool:
+        """Avoid the tokens by which the last word of the prefix goes on although it is whole.
+
+        Tells whether there was anything to do.
+        """
+        prefix = self._beginning.whole
+        known = len(self._avoid[0])
+        for hypothesis in self._answers[0]:
+            text = self._text(0, hypothesis)
+            if prefix and not find(text, prefix):
+                word = (0, word_end(text, len(prefix.text) - 1))
+                tokens = self._target.tokens_at(hypothesis.tokens, word, self._spellings(0))
+                self._avoid[0] += [tokens] if tokens not in self._avoid[0] else []
+        return len(self._avoid[0]) > known
+
+    def _drop(self) -> Conversation[None]:
+        """Search again without the soft demands that were dropped: they had a share of the beam."""
+        parts = range(len(self._parts))
+        for part in parts:
+            lacking = {unit for _, units in self._lacking(part) for unit in units}
+            soft = {unit for unit in lacking if self._wording(unit).asked.soft is not None}
+            self._dropped[part] = [piece for piece in self._searched[part] if piece.unit in soft]
+        dropping = [part for part in parts if self._dropped[part]]
+        left = [[p for p in self._searched[i] if p not in self._dropped[i]] for i in parts]
+        answers = yield [self._job(part, left[part]) for part in dropping]
+        for part, answer in zip(dropping, answers, strict=True):
+            if answer and answer[0].score > self._answers[part][0].score:
+                self._answers[part], self._searched[part] = answer, left[part]
+
+    # --- what each costs -------------------------------------------------------------------
+
+    def _price(self) -> Conversation[dict[int, float]]:
+        """Work out how much log-probability each demand costs.
+
+        What has been placed is left out and the sentence searched again; what was dropped is
+        placed whatever it costs.
+        """
+        trials: list[tuple[int, int, int, Job]] = []
+        for number, wording in enumerate(self._wordings):
+            if wording.asked.kind == "prefix":
+                trials.append((number, 0, 1, self._job(0, self._searched[0], begun=False)))
+            for part, pieces in enumerate(self._searched):
+                dropped = [p for p in self._dropped[part] if self._units[p.unit] == number]
+                others = [p for p in pieces if self._units[p.unit] != number]
+                if dropped:
+                    job = self._job(part, others + dropped, firm={number})
+                    trials.append((number, part, -1, job))
+                elif len(others) < len(pieces):
+                    trials.append((number, part, 1, self._job(part, others)))
+        answers = yield [job for *_, job in trials]
+        prices = dict.fromkeys(range(len(self._wordings)), 0.0)
+        for (number, part, sign, _), answer in zip(trials, answers, strict=True):
+            prices[number] += sign * (answer[0].log_prob - self._answers[part][0].log_prob)
+        return prices
 
     # --- the way out ------------------------------------------------------------------------
 
-    def _translation(self) -> Translation:
+    def _translation(self, prices: dict[int, float]) -> Translation:
         best = [
-            self._alternative([self._answers[part][i] for part, i in enumerate(choice)])
-            for choice in _best_choices(
+            self._alternative(
+                [self._answers[part][i] for part, i in enumerate(choice)],
+                {} if any(choice) else prices,
+            )
+            for choice in best_choices(
                 [[h.score for h in answer] for answer in self._answers], self._settings.nbest
             )
         ]
         return Translation(**vars(best[0]), nbest=best)
 
-    def _alternative(self, hypotheses: Sequence[Hypothesis]) -> Alternative:
-        text, _ = self._join(hypotheses)
-        spans = locate(text, [spelling.surface for spelling in self._spellings])
+    def _alternative(
+        self, hypotheses: Sequence[Hypothesis], prices: dict[int, float]
+    ) -> Alternative:
+        text, starts = self._join(hypotheses)
+        places = self._places(text, starts)
         reports = [
-            ConstraintReport(phrase, span)
-            for phrase, span in zip(self._constraints.phrases, spans, strict=True)
+            wording.report(text, found, prices.get(number))
+            for number, (wording, found) in enumerate(zip(self._wordings, places, strict=True))
         ]
-        avoided = (spelling.surface for spelling in self._avoided)
-        unavoided = [phrase for phrase in avoided if contains(text, phrase)]
+        demanded = [span for found in places for place in found for span in place]
+        unavoided = [text[slice(*span)] for span in self._avoidance.find(text, starts, demanded)]
         score = sum(hypothesis.score for hypothesis in hypotheses) / len(hypotheses)
-        return Alternative(text, score, reports, unavoided)
+        return Alternative(text, score, reports, list(dict.fromkeys(unavoided)))
 
-    def _demanded(self, part: int) -> list[Spelling]:
-        """Return what a part was searched with, the prefix first."""
-        prefix = [self._prefix] if self._prefix and part == 0 else []
-        return prefix + [self._spellings[phrase] for phrase in self._searched[part]]
+    def _places(self, text: str, starts: Sequence[int]) -> list[list[Place]]:
+        """Return where a text keeps to each constraint."""
+        return find_all(text, [wording.surface for wording in self._wordings], starts)
+
+    def _spellings(self, part: int) -> list[Spelling]:
+        """Return how what a part was searched with is spelled, the prefix first."""
+        begun = self._beginning.spelling if part == 0 else None
+        wordings = (self._wording(piece.unit) for piece in self._searched[part])
+        return ([begun] if begun else []) + [s for wording in wordings for s in wording.spellings]
 
     def _text(self, part: int, hypothesis: Hypothesis) -> str:
-        return self._target.decode(hypothesis.tokens, self._demanded(part))
+        return self._target.decode(hypothesis.tokens, self._spellings(part))
 
     def _join(self, hypotheses: Sequence[Hypothesis]) -> tuple[str, list[int]]:
         """Put the parts together; return the text and where each part starts in it.
@@ -244,25 +359,20 @@ class Document:
 
     def _check(self) -> None:
         """Refuse what no search could do."""
-        for avoided in self._avoided:
-            for spelling in self._spellings:
-                if contains(spelling.written or spelling.surface, avoided.surface):
-                    raise ConstraintError(
-                        f"{quoted(avoided.surface)} is avoided, but {quoted(spelling.surface)} "
-                        "is demanded: drop one of them"
-                    )
         limit = self._settings.max_length
-        for phrase, spelling in zip(self._constraints.phrases, self._spellings, strict=True):
-            if limit and len(spelling.ids) > limit:
+        for wording in self._wordings:
+            if limit and wording.shortest > limit:
                 raise ConstraintError(
-                    f"{quoted(phrase)} takes {len(spelling.ids)} tokens, but max_length is "
-                    f"{limit}: raise it"
+                    f"{quoted(wording.asked.text)} takes {wording.shortest} tokens, but max_length "
+                    f"is {limit}: raise it"
                 )
 
     def _in_words(self, message: str) -> str:
         """Write an error of the search, which knows tokens only, with the phrases in it."""
-        for spelling in (*self._spellings, *self._avoided):
-            message = message.replace(str(list(spelling.ids)), quoted(spelling.surface))
+        for wording in self._wordings:
+            message = wording.in_words(message)
+        for tokens, phrase in self._avoidance.names.items():
+            message = message.replace(str(list(tokens)), quoted(phrase))
         return message.removeprefix("sentence 0: ")
 
 
@@ -277,20 +387,3 @@ def _inside(tokens: Tokens, others: Tokens) -> bool:
     """Tell whether tokens stand next to each other somewhere in others."""
     width = len(tokens)
     return any(others[i : i + width] == tokens for i in range(len(others) - width + 1))
-
-
-def _best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[int, ...]]:
-    """Return the best ways to pick one score from each falling list, best sum first."""
-    first = (0,) * len(scores)
-    heap = [(-sum(row[0] for row in scores), first)]
-    known = {first}
-    best: list[tuple[int, ...]] = []
-    while heap and len(best) < count:
-        loss, choice = heappop(heap)
-        best.append(choice)
-        for part, row in enumerate(scores):
-            worse = (*choice[:part], choice[part] + 1, *choice[part + 1 :])
-            if worse[part] < len(row) and worse not in known:
-                known.add(worse)
-                heappush(heap, (loss + row[choice[part]] - row[worse[part]], worse))
-    return best

@@ -1,6 +1,6 @@
-"""The two ways a line can be written: plain text, and JSON objects.
+"""The ways a line can be written: plain text, with constraints behind tabs, and JSON objects.
 
-Reading either gives the same `Line`; writing turns its translation, or what went wrong, into
+Reading any of them gives the same `Line`; writing turns its translation, or what went wrong, into
 exactly one line again (n-best lists in plain text apart), so that input and output stay aligned.
 """
 
@@ -19,8 +19,8 @@ from lexbeam.results import Translation
 class Asked:
     """What is asked of every line."""
 
-    constraints: tuple[str, ...] = ()
-    avoid: tuple[str, ...] = ()
+    constraints: tuple[Any, ...] = ()
+    avoid: tuple[Any, ...] = ()
     prefix: str | None = None
 
 
@@ -76,6 +76,23 @@ class PlainLines:
         if len(best) < 2:
             return line.translation.text
         return "\n".join(f"{line.number} ||| {each.text} ||| {each.score:.4f}" for each in best)
+
+
+class TabLines(PlainLines):
+    """A line is a text and its phrases, with tabs between them, as fairseq reads it."""
+
+    def __init__(self, asked: Asked, ordered: bool = False) -> None:
+        super().__init__(asked)
+        self._ordered = ordered
+
+    def read(self, text: str, line: Line) -> None:
+        """Take the phrases off; what is asked of every line comes on top."""
+        text, *fields = text.split("\t")
+        super().read(text, line)
+        phrases: list[Any] = [phrase for phrase in fields if phrase.strip()]
+        if self._ordered and phrases:
+            phrases = [{"order": phrases}]
+        line.constraints = phrases + line.constraints
 
 
 class JsonLines:

@@ -10,24 +10,49 @@ from lexbeam.spans import Span
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What became of one demanded phrase.
+    """What became of one constraint.
 
-    ``text`` is the phrase as it was asked for. ``span`` says where it stands in the
-    translation, as whole words; it is None when the phrase is not there.
+    ``text`` is what was asked for, in short. ``span`` says where it stands in the translation,
+    as whole words, from the beginning of its first part to the end of its last; it is None
+    when the constraint is not met. One that must occur several times has the span of the first.
     """
 
     text: str
     span: Span | None
+    spans: tuple[Span, ...] = ()
+    """Where every part of every occurrence stands, for what has several."""
+    form: str | None = None
+    """How the translation writes it: which of several forms, in which case."""
+    dropped: bool = False
+    """Whether it was given up because it would have cost more than it may."""
+    price: float | None = None
+    """How much log-probability it costs: more than without it. Worked out on request."""
+    asked: Any = None
+    """The constraint in the shape it was given in, where that was more than a phrase."""
 
     @property
     def met(self) -> bool:
-        """Whether the phrase stands in the translation: looked up in the text itself."""
+        """Whether the translation keeps to it: looked up in the text itself."""
         return self.span is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON object; ``start`` and ``end`` are null for a phrase that is missing."""
+        """Return a JSON object; ``start`` and ``end`` are null for what is missing.
+
+        The rest is there only where there is something to say.
+        """
         start, end = self.span or (None, None)
-        return {"text": self.text, "met": self.met, "start": start, "end": end}
+        record = {"text": self.text, "met": self.met, "start": start, "end": end}
+        if self.form is not None and (self.asked is not None or self.form != self.text):
+            record["form"] = self.form
+        if len(self.spans) > 1:
+            record["spans"] = [list(span) for span in self.spans]
+        if self.dropped:
+            record["dropped"] = True
+        if self.price is not None:
+            record["price"] = self.price
+        if self.asked is not None:
+            record["asked"] = self.asked
+        return record
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,13 @@ def are_glued(left: str, right: str) -> bool:
     return not (is_unspaced(left) or is_unspaced(right))
 
 
+def word_end(text: str, place: int) -> int:
+    """Return where the word ends that goes on at a place, at the place if none does."""
+    while 0 < place < len(text) and are_glued(text[place - 1], text[place]):
+        place += 1
+    return place
+
+
 def needs_boundary(phrase: str) -> bool:
     """Tell whether a phrase can be spoilt by what follows it.
 

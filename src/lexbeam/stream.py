@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from lexbeam.errors import InputError, LexbeamError
-from lexbeam.lines import Asked, Line, LineFormat, PlainLines
+from lexbeam.lines import JsonLines, Line, LineFormat
 from lexbeam.translator import Translator
 
 WINDOW_BATCHES = 4
@@ -51,10 +51,10 @@ class Stream:
             progress.show(first + len(lines) - 1, sum(map(len, raw_lines)))
         progress.clear()
 
-    def run_one(self, text: str, asked: Asked, writer: IO[bytes]) -> None:
+    def run_one(self, text: str, reading: LineFormat, writer: IO[bytes]) -> None:
         """Translate a text that was given whole."""
         line = Line(number=1, record={"text": text})
-        PlainLines(asked).read(text, line)
+        reading.read(text, line)
         line.skipped = False
         self._translate([line])
         self._write([line], writer)
@@ -99,6 +99,7 @@ class Stream:
         with _uninterrupted():
             for line in lines:
                 self._complain(line)
+                self._note(line)
             writer.write("".join(self._format.write(line) + "\n" for line in lines).encode())
             writer.flush()
 
@@ -106,13 +107,28 @@ class Stream:
         """Say on standard error what is wrong with a line."""
         faults = [line.error] if line.error else []
         if line.translation:
-            missing = [report.text for report in line.translation.constraints if not report.met]
+            reports = line.translation.constraints
+            missing = [report.text for report in reports if not (report.met or report.dropped)]
             faults += [f'the translation lacks "{phrase}"' for phrase in missing]
             faults += [f'the translation has "{each}"' for each in line.translation.unavoided]
         for fault in faults:
-            shown = f"lexbeam: line {line.number}: {fault}\n"
-            self._errors.write(shown.encode("utf-8", "backslashreplace").decode())
+            self._say(line, fault)
         self.failed += bool(faults)
+
+    def _note(self, line: Line) -> None:
+        """Say on standard error what plain text has no place for."""
+        if line.translation is None or isinstance(self._format, JsonLines):
+            return
+        for report in line.translation.constraints:
+            price = "" if report.price is None else f" {report.price:.2f}"
+            if report.dropped:
+                self._say(line, f'"{report.text}" was dropped: it would cost{price or " too much"}')
+            elif price:
+                self._say(line, f'"{report.text}" costs{price}')
+
+    def _say(self, line: Line, what: str) -> None:
+        shown = f"lexbeam: line {line.number}: {what}\n"
+        self._errors.write(shown.encode("utf-8", "backslashreplace").decode())
 
 
 def _windows(reader: IO[bytes], size: int) -> Iterator[tuple[int, list[bytes]]]:

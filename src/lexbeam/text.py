@@ -15,12 +15,14 @@ import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
 
-from lexbeam.constraints import quoted
+from lexbeam.completion import completions
 from lexbeam.errors import ConstraintError, ModelError
+from lexbeam.phrases import quoted
 from lexbeam.spans import Span, are_glued, is_unspaced, locate, needs_boundary
 
 BoolArray = NDArray[np.bool_]
 
+_REMEMBERED = 1 << 16  # phrases whose spellings are kept
 _TAKEN = -1  # a token whose unknown characters have been written out
 
 SPACE = "▁"
@@ -98,6 +100,7 @@ class TargetText:
         self._bare.override_normalizer_spec(add_dummy_prefix=False)
         base_language = (language or "").replace("_", "-").split("-")[0].lower()
         self.is_unspaced = base_language in UNSPACED_LANGUAGES
+        self._known: dict[str, list[Spelling]] = {}
 
     @property
     def separator(self) -> str:
@@ -140,10 +143,18 @@ class TargetText:
         """
         return _masks(self._processor, vocabulary_size)
 
+    def word_starts(self, vocabulary_size: int) -> BoolArray:
+        """Return which tokens begin a word after a space."""
+        size = min(self._processor.get_piece_size(), vocabulary_size)
+        starts = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
+        pieces: list[str] = self._processor.id_to_piece(list(range(size)))
+        starts[:size] = [piece.startswith(SPACE) for piece in pieces]
+        return starts
+
     def spell(self, phrase: str) -> Spelling:
         """Return a phrase as the tokens that spell it in the middle of a sentence."""
         with_unknowns = None
-        for spelling in self._spellings(phrase):
+        for spelling in self._ways(phrase):
             if not spelling.pieces:
                 return _asked_as(phrase, spelling)
             with_unknowns = with_unknowns or spelling
@@ -156,11 +167,26 @@ class TargetText:
 
         For a phrase with unknown characters the list is empty: the model would not write it.
         """
-        return [s for s in dict.fromkeys(self._spellings(phrase)) if not s.pieces]
+        return [spelling for spelling in self._ways(phrase) if not spelling.pieces]
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
         return self._spelling(self._processor, prefix, spaced=True)
+
+    def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
+        """Return the tokens that an output may begin with if its last word is not finished."""
+        spelling = self.spell_prefix(prefix)
+        if spelling.pieces:
+            return [spelling.ids]
+        return completions(self._processor, spelling.surface, spelling.ids)
+
+    def _ways(self, phrase: str) -> list[Spelling]:
+        """Return the possible spellings; phrases of a glossary come again and again."""
+        if phrase not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[phrase] = list(dict.fromkeys(self._spellings(phrase)))
+        return self._known[phrase]
 
     def demands(
         self, spellings: Sequence[Spelling], prefix: Spelling | None = None

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, overload
 
 from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettings, converse
-from lexbeam.constraints import Constraints, quoted, unusable
+from lexbeam.constraints import Constraint, Constraints, quoted, unusable
 from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
 from lexbeam.loading import load_model
@@ -22,7 +22,9 @@ from lexbeam.model import Model
 from lexbeam.results import Translation
 from lexbeam.text import TargetText
 
-Phrases = Sequence[str]
+Shape = str | Mapping[str, Any] | Constraint
+"""A phrase, or an object as in ``docs/constraints.md``."""
+Shapes = Sequence[Shape]
 
 
 def load(path: str | Path | None = None, threads: int = 1) -> Translator:
@@ -44,14 +46,15 @@ class Translator:
         self._target = TargetText(model.target, language=model.info.get("target_language"))
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
-        self._decoder = BatchDecoder(model.engine, boundary, closing)
+        starting = self._target.word_starts(model.engine.vocabulary_size)
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
 
     @overload
     def translate(
         self,
         text: str,
-        constraints: Phrases | None = None,
-        avoid: Phrases | None = None,
+        constraints: Shapes | None = None,
+        avoid: Shapes | None = None,
         prefix: str | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> Translation: ...
@@ -60,8 +63,8 @@ class Translator:
     def translate(
         self,
         text: list[str] | tuple[str, ...],
-        constraints: Sequence[Phrases | None] | None = None,
-        avoid: Sequence[Phrases | None] | None = None,
+        constraints: Sequence[Shapes | None] | None = None,
+        avoid: Sequence[Shapes | None] | None = None,
         prefix: Sequence[str | None] | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> list[Translation]: ...
@@ -78,8 +81,10 @@ class Translator:
 
         Any text may have several sentences and lines. The phrases of ``constraints`` must
         appear in its translation as whole words (one given twice, twice), those of ``avoid``
-        must not; ``prefix`` is what it begins with. For a list of texts each of the three is a
-        list with one entry a text. The settings are the fields of `TextSettings`.
+        must not; ``prefix`` is what it begins with. Beside phrases there are richer shapes, as
+        dicts: ``{"any": ["Fabrik", "Werk"]}``, see ``docs/constraints.md``. For a list of texts
+        each of the three is a list with one entry a text. The settings are the fields of
+        `TextSettings`.
 
         A single text gives a `Translation`, a list gives a list of them in the same order.
         """
@@ -115,7 +120,8 @@ class Translator:
         fault = unusable(text)
         if fault:
             raise InputError(f"the text {quoted(text)} contains {fault}")
-        asked = Constraints.build(constraints, avoid, prefix)
+        language = self.info.get("target_language")
+        asked = Constraints.build(constraints, avoid, prefix, language=language)
         return Document(text, asked, self._source, self._target, settings, self._max_source_length)
 
     def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:

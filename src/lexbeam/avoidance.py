@@ -1,0 +1,68 @@
+"""What an output must not have: as tokens for the search, as text for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lexbeam.casing import Case, capitalised, matches, variants
+from lexbeam.phrases import Constraint
+from lexbeam.spans import Span
+from lexbeam.text import TargetText
+from lexbeam.trie import Tokens
+
+
+@dataclass(frozen=True)
+class Avoidance:
+    """Avoided phrases.
+
+    The search bans tokens wherever they stand, so a phrase that is avoided small and, as the
+    first word of a sentence, large, is banned small. Where a sentence then begins with it, the
+    text shows it, and the sentence is searched once more.
+    """
+
+    words: tuple[Constraint, ...] = ()
+    """As the output would show them."""
+    names: Mapping[Tokens, str] = field(default_factory=dict)
+    """What the tokens to ban stand for."""
+
+    @classmethod
+    def spell(cls, avoided: Sequence[Constraint], target: TargetText) -> Avoidance:
+        """Spell phrases; one that the model has no tokens for can't come up."""
+        words = []
+        names: dict[Tokens, str] = {}
+        for constraint in avoided:
+            surfaces = []
+            for form in constraint.parts[0]:
+                surfaces += [spelling.surface for spelling in target.spell_all(form)[:1]]
+                for variant in variants(form, constraint.case):
+                    ways = [] if variant.first else target.spell_all(variant.text)
+                    names |= {way.ids: variant.text for way in ways[:1]}
+            if surfaces:
+                words.append(replace(constraint, parts=(tuple(surfaces),)))
+        return cls(tuple(words), names)
+
+    @property
+    def tokens(self) -> list[Tokens]:
+        """The token sequences to ban."""
+        return list(self.names)
+
+    def find(
+        self, text: str, starts: Sequence[int] = (0,), demanded: Sequence[Span] = ()
+    ) -> list[Span]:
+        """Return where avoided phrases stand in a text.
+
+        A word that is demanded large may begin a sentence, even if it is avoided small.
+        """
+        spans = []
+        for form, case in self._forms():
+            if case != "any" and form not in text and capitalised(form) not in text:
+                continue
+            for start, end in matches(text, form, case, starts):
+                wanted = any(first <= start and end <= last for first, last in demanded)
+                if text[start:end] == form or not wanted:
+                    spans.append((start, end))
+        return spans
+
+    def _forms(self) -> Iterator[tuple[str, Case]]:
+        return ((form, word.case) for word in self.words for form in word.parts[0])

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sentencepiece
+
+from lexbeam.avoidance import Avoidance
+from lexbeam.shapes import Reader
+from lexbeam.text import TargetText
+
+
+@pytest.fixture
+def target(processor: sentencepiece.SentencePieceProcessor) -> TargetText:
+    return TargetText(processor)
+
+
+def avoid(target: TargetText, *given: Any) -> Avoidance:
+    return Avoidance.spell(Reader().avoided(list(given), "avoid"), target)
+
+
+def test_tokens_are_those_that_may_stand_anywhere(target: TargetText) -> None:
+    avoidance = avoid(target, "gato", {"any": ["casa", "Haus"]}, {"text": "mat", "case": "any"})
+    words = ["gato", "casa", "Haus", "mat", "Mat", "MAT"]
+    assert avoidance.tokens == [target.spell(word).ids for word in words]
+    assert avoidance.names[target.spell("MAT").ids] == "MAT"
+
+
+def test_what_the_model_can_not_write_can_not_come_up(target: TargetText) -> None:
+    assert avoid(target, "¥") == Avoidance()
+
+
+def test_where_it_stands(target: TargetText) -> None:
+    avoidance = avoid(target, "gato", {"text": "mat", "case": "any"})
+    assert avoidance.find("Gato e Gato, gato. Gato") == [(0, 4), (13, 17)]
+    assert avoidance.find("e. Gato", starts=[0, 3]) == [(3, 7)]
+    assert avoidance.find("On MAT", starts=[0]) == [(3, 6)]
+    assert avoidance.find("gatos") == []
+
+
+def test_a_large_word_that_is_demanded_may_begin(target: TargetText) -> None:
+    avoidance = avoid(target, "gato")
+    assert avoidance.find("Gato", demanded=[(0, 4)]) == []
+    assert avoidance.find("gato", demanded=[(0, 4)]) == [(0, 4)]

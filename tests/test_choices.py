@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexbeam.choices import best_choices
+
+FALLING = st.lists(st.integers(-9, 0), min_size=1, max_size=4).map(
+    lambda scores: sorted(map(float, scores), reverse=True)
+)
+
+
+@given(st.lists(FALLING, min_size=1, max_size=4), st.integers(1, 30))
+def test_the_best_combinations_come_first(scores: list[list[float]], count: int) -> None:
+    choices = best_choices(scores, count)
+    every = list(product(*(range(len(row)) for row in scores)))
+
+    def total(choice: tuple[int, ...]) -> float:
+        return sum(row[i] for row, i in zip(scores, choice, strict=True))
+
+    assert choices[0] == (0,) * len(scores)
+    assert len(set(choices)) == len(choices) == min(count, len(every))
+    expected = sorted(map(total, every), reverse=True)[: len(choices)]
+    assert [total(choice) for choice in choices] == expected

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from lexbeam.evidence import Place
+from lexbeam.phrases import Constraint
+from lexbeam.placing import Piece, find_owners, number_units, share_out
+
+A, B = Constraint((("a",),)), Constraint((("b",),))
+
+
+def test_what_must_be_met_twice_is_two_units() -> None:
+    twice = Constraint((("a",),), count=2)
+    start, end = Constraint((("x",),), "prefix"), Constraint((("y",),), "suffix")
+    assert number_units([A, start, twice, end, B, end]) == [0, 2, 2, 3, 4]
+
+
+def test_owners_are_where_the_spans_are() -> None:
+    places: list[list[Place]] = [[((0, 1),), ((8, 9),)], [((2, 3), (9, 10), (11, 12))], []]
+    owned, missing = find_owners([0, 0, 0, 1, 2], places, starts=[0, 5, 20])
+    assert owned == [[Piece(0, 0, 1), Piece(3, 0, 1)], [Piece(1, 0, 1), Piece(3, 1, 3)], []]
+    assert missing == [2, 4]
+
+
+def test_a_missing_unit_goes_where_it_costs_least() -> None:
+    gains = {A: {0: -3.0, 1: -1.0, 2: -2.0}, B: {0: -1.0, 1: -1.0}}
+    missing = [(0, A), (1, B), (2, A), (3, A), (4, A)]
+    assert share_out(missing, gains) == [(0, 1), (1, 0), (2, 2), (3, 0), (4, 1)]
