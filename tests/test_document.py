@@ -296,7 +296,7 @@ def text_keeps_to(text: str, shape: Any) -> bool:
 def form(phrase: str) -> str:
     """Return an expression for whole words, capitalised where a sentence may begin."""
     small, large = re.escape(phrase), re.escape(phrase[0].upper() + phrase[1:])
-    left, right = (r"(?<!\w)" if phrase[0].isalpha() else ""), (r"(?!\w)" if phrase != "猫" else "")
-    if phrase in ("猫", "(a)"):
+    if not phrase[0].isascii() or phrase[0] == "(":
         return small
+    left, right = r"(?<![^\W猫])", r"(?![^\W猫])"  # Chinese needs no space
     return rf"(?:{left}{small}{right}|(?:^|(?<=[.!?]\s)){large}{right})"

@@ -105,7 +105,7 @@ def test_shapes(given: Any, expected: Constraint) -> None:
         ({"text": "a", "count": True}, r"\[0\]\.count must be a whole number"),
         ({"text": "a", "count": 1.5}, r"\[0\]\.count must be a whole number"),
         ({"text": "a", "count": float("nan")}, r"\[0\]\.count must be a whole number"),
-        ({"gap": ["a", "b"], "within": -1}, r"\[0\]\.within must be a whole number of at least 0"),
+        ({"gap": ["a", "b"], "within": -1}, r"\[0\]\.within must be a whole number from 0 to 50"),
         ({"text": "a", "soft": -1}, r"\[0\]\.soft must be a price in log-probability"),
         ({"text": "a", "soft": "2"}, r"\[0\]\.soft must be a price"),
         ({"text": "a", "soft": float("inf")}, r"\[0\]\.soft must be a price"),
@@ -181,7 +181,7 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "case": st.sampled_from(["exact", "start", "any", "upper", None, 1]),
     "count": st.sampled_from([0, 1, 2.0, 100, 101, 1.5, True, None, "1"]),
     "soft": st.sampled_from([0, 1.5, -1, 1e9, 1e8, False, None, "1"]),
-    "within": st.sampled_from([0, 3, -1, 2.0, 0.5, True, None]),
+    "within": st.sampled_from([0, 3, -1, 2.0, 0.5, True, None, 50, 51]),
     "language": st.sampled_from(["de", "", None, 1]),
     "more": st.none(),
 }

@@ -19,6 +19,9 @@ from lexbeam.phrases import Constraint, Kind, Part, clean_phrase, clean_prefix, 
 MOST_TIMES = 100
 """A count above this is taken for a mistake."""
 
+MOST_BETWEEN = 50
+"""Most words between two parts that can be asked for; without a limit there may be more."""
+
 _DEAREST = 1e9  # costs more than any output
 
 _OPTIONS: dict[Kind, tuple[str, ...]] = {
@@ -72,7 +75,7 @@ class Reader:
             parts=self._parts(shape),
             kind=shape.kind,
             case=_case(options.get("case"), f"{where}.case"),
-            within=_whole(options.get("within"), 0, None, f"{where}.within"),
+            within=_whole(options.get("within"), 0, MOST_BETWEEN, f"{where}.within"),
             count=_whole(options.get("count"), 1, MOST_TIMES, f"{where}.count") or 1,
             soft=_price(options.get("soft"), f"{where}.soft"),
             asked=given,
@@ -201,14 +204,15 @@ def _case(value: object, where: str) -> Case:
     raise ConstraintError(f"{where} must be one of {_listed(CASES)}, not {kind_of(value)}")
 
 
-def _whole(value: object, least: int, most: int | None, where: str) -> int | None:
+def _whole(value: object, least: int, most: int, where: str) -> int | None:
     if value is None:
         return None
-    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
-    if number % 1 == 0 and least <= number and (most is None or number <= most):
+    if number % 1 == 0 and least <= number <= most:
         return int(number)
-    raise ConstraintError(f"{where} must be a whole number {limits}, not {kind_of(value)}")
+    raise ConstraintError(
+        f"{where} must be a whole number from {least} to {most}, not {kind_of(value)}"
+    )
 
 
 def _price(value: object, where: str) -> float | None:

@@ -113,7 +113,10 @@ class Wording:
         if not self.parts:
             return message
         shown = show_demand(self.pattern(0, len(self.parts)))
-        return message.replace(shown, quoted(self.asked.text))
+        message = message.replace(shown, quoted(self.asked.text))
+        for spelling in self.spellings:
+            message = message.replace(str(list(spelling.ids)), quoted(spelling.surface))
+        return message
 
 
 @dataclass(frozen=True)
@@ -173,8 +176,10 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     """Yield the spellings of a form.
 
     One with unknown characters is written out afterwards, which works for the form as it is
-    given. A suffix that begins with punctuation may stand directly behind a word.
+    given. A suffix that begins with punctuation may stand directly behind a word. Where words
+    are counted, parts have to begin one.
     """
+    spaced = spaced or asked.within is not None
     given = target.spell(form)
     if given.pieces:
         yield Spelled(given)
