@@ -342,3 +342,16 @@ def test_bad_patterns_are_named(pattern: Pattern, says: str) -> None:
     scorer = HistoryScorer(5, eos=0, seed=1)
     with pytest.raises(ConstraintError, match=says):
         decode(scorer, ["source"], [[pattern]])
+
+
+def test_the_padding_of_a_batch_meets_nothing() -> None:
+    """A sentence that has less to ask than its neighbour has no bank of the neighbour's size."""
+    table = np.log(np.full((8, 8), 1 / 8))
+    long = Pattern(((Form((1, 2, 3, 4)),),), last=True)
+    short = Pattern(((Form((5,)),),))
+    sources: list[list[int]] = [[], []]
+    results = decode(
+        TableScorer(table, bos=0, eos=0), sources, [[long], [short]], beam_size=6, max_length=8
+    )
+    assert results[0][0].tokens[-4:] == [1, 2, 3, 4]
+    assert 5 in results[1][0].tokens

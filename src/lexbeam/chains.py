@@ -33,11 +33,12 @@ class Chains:
         self._eos = -1 if eos is None else eos
         self._all = (1 << (64 * width)) - 1
         counts = np.array([len(trie.nodes) for trie in tries])
-        # Node 0 belongs to no sentence.
-        self._sentence = np.concatenate(([0], np.repeat(np.arange(len(tries)), counts)))
+        # Node 0, to which padding points, belongs to no sentence: it has demands of its own, none.
+        everyone = [*demands, Demands()]
+        self._sentence = np.concatenate(([len(tries)], np.repeat(np.arange(len(tries)), counts)))
 
         def by_node(of: Callable[[Demands], int]) -> Bits:
-            packed = pack_bits([of(one) for one in demands], width)
+            packed = pack_bits([of(one) for one in everyone], width)
             return tuple(word.take(self._sentence) for word in packed)
 
         self._moving = by_node(lambda one: _moving(one, at_words=False))
@@ -51,7 +52,7 @@ class Chains:
         self._no_registers = by_node(
             lambda one: self._all & ~sum(register.bits for register in one.registers)
         )
-        self._tabulate_stages(demands, width)
+        self._tabulate_stages(everyone, width)
         registers = [register for one in demands for register in one.registers]
         self._ages = any(register.bits != register.top for register in registers)
         self._limits = any(register.forms for register in registers)
