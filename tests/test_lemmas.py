@@ -62,7 +62,7 @@ def test_adjective_and_noun_change_together() -> None:
     found = forms("künstliche Intelligenz", "de")
     assert {"künstliche Intelligenz", "künstlichen Intelligenz"} < set(found)
     assert "künstlich Intelligenz" not in found
-    assert {"casas brancas", "casa branca"} < set(forms("casa branca", "pt"))
+    assert {"maisons blanches", "maison blanche"} < set(forms("maison blanche", "fr"))
 
 
 def test_what_follows_a_preposition_stays() -> None:
@@ -76,19 +76,19 @@ def test_only_the_last_word_of_a_verb_or_an_english_term_changes() -> None:
 
 
 def test_a_term_never_has_too_many_forms() -> None:
-    assert len(forms("bom grande belo novo velho gato", "pt")) == MOST_FORMS
+    assert len(forms("beau grand petit vieux gros chat", "fr")) == MOST_FORMS
 
 
 def test_languages_may_have_regions_and_other_names() -> None:
     assert forms("Haus", "de-AT") == forms("Haus", "de_CH") == forms("Haus", "DE")
-    assert lemma("hus", "no") == lemma("hus", "nb")
+    assert lemmas._code("no") == "nb"
 
 
 def test_an_unknown_language_is_named() -> None:
     with pytest.raises(InputError, match=r"'ja'.*there are .*de"):
         forms("a", "ja")
     with pytest.raises(InputError, match="None"):
-        lemma("a", None)  # type: ignore[arg-type]
+        lemma("a", None)
 
 
 def test_the_word_of_a_form() -> None:
@@ -105,11 +105,9 @@ def test_without_simplemma_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
             raise ImportError(name)
         return real(name, *arguments, **keywords)
 
-    caches = (forms, lemmas._codes, lemmas._factory, lemmas._lemmatizer)
-    for cached in caches:
-        cached.cache_clear()
+    lemmas._codes.cache_clear()
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtraError, match=r'"lexbeam\[glossary\]"'):
-        forms("Haus", "de")
+        forms("Kaus", "de")
     with pytest.raises(MissingExtraError, match="glossary"):
         lemma("Haus", "de")

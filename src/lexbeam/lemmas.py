@@ -44,6 +44,7 @@ _LINKS = {
 }
 
 
+@lru_cache(maxsize=1 << 16)
 def lemma(word: str, language: str) -> str:
     """Return the dictionary form of a word, the word itself where there is none."""
     return _lemmatizer().lemmatize(word, lang=_code(language)) if word.strip() else word
@@ -165,7 +166,8 @@ def _sensible(known: str, found: list[str], code: str) -> list[str]:
 def _moderate(word: str, code: str) -> list[str]:
     """Return the forms of a word inside a term: no comparatives, no long tails."""
     basic = lemma(word, code)
-    short = [form for form in _word_forms(word, code) if len(form) <= len(basic) + 2]
+    longest = max(len(basic) + 2, len(word) + 1)
+    short = [form for form in _word_forms(word, code) if len(form) <= longest]
     if code == "de" and word.islower():  # an adjective before its noun has an ending
         short = [form for form in short if form != basic]
     return list(dict.fromkeys((word, *sorted(short, key=len))))
