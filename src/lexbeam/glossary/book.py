@@ -1,0 +1,263 @@
+"""A glossary as the translator uses it: load files, find what they demand of a translation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lexbeam.errors import InputError, SettingError
+from lexbeam.glossary.checking import compare
+from lexbeam.glossary.concepts import Concept, Contents, Problem, Term, clean_term, fault_of
+from lexbeam.glossary.languages import same_language
+from lexbeam.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
+from lexbeam.glossary.tables import read_table
+from lexbeam.glossary.tbx import read_tbx
+from lexbeam.lemmas import forms, lemma
+from lexbeam.spans import Span, contains
+
+_TABLES = (".csv", ".tsv", ".tab", ".txt")
+_XML = (".tbx", ".xml", ".martif")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What glossaries demand of the translation of one text.
+
+    ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
+    phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
+    they are to occur more than once. ``entries`` says why.
+    """
+
+    constraints: list[Any] = field(default_factory=list)
+    avoid: list[str] = field(default_factory=list)
+    entries: list[Match] = field(default_factory=list)
+
+
+class Glossary:
+    """Terms and their translations, from one file or several, of which later ones win.
+
+    ``case`` says how capitals count when source terms are looked for: *smart* (words written in
+    lower case match any capitals, others as they are), *exact* or *any*. With ``lemmas`` a term
+    is found in any of its forms (*houses* finds *house*) and its translation may stand in any
+    (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two.
+    """
+
+    def __init__(
+        self, contents: Sequence[Contents], case: Case = "smart", lemmas: bool | str = False
+    ) -> None:
+        if case not in CASES:
+            raise SettingError(f"unknown case {case!r}; choose one of: {', '.join(CASES)}")
+        if lemmas not in (False, True, "source", "target"):
+            raise SettingError(f"lemmas must be True, False, source or target, not {lemmas!r}")
+        self._contents = list(contents)
+        self._case = case
+        self._lemmas = lemmas
+        self._matchers: dict[tuple[str | None, str | None], Matcher] = {}
+
+    @classmethod
+    def load(
+        cls,
+        *paths: str | Path,
+        case: Case = "smart",
+        lemmas: bool | str = False,
+        encoding: str | None = None,
+    ) -> Glossary:
+        """Read files: CSV, TSV or TBX.
+
+        ``encoding`` is for tables that are not Unicode. What is wrong with single lines is in
+        ``problems``.
+
+        Raises:
+            InputError: a file can't be used at all.
+        """
+        contents = [read_file(path, encoding) for path in paths]
+        for each in contents:
+            if not each.concepts:
+                first = f": {each.problems[0].message}" if each.problems else ""
+                raise InputError(f"{each.path} has no entry that can be used{first}")
+        return cls(contents, case, lemmas)
+
+    @classmethod
+    def from_terms(
+        cls,
+        terms: Mapping[str, str | Iterable[str]],
+        forbidden: Mapping[str, str | Iterable[str]] | None = None,
+        case: Case = "smart",
+        lemmas: bool | str = False,
+    ) -> Glossary:
+        """Make a glossary of source terms and their translations, one or several each."""
+        contents = Contents("terms")
+        for is_forbidden, given in ((False, terms), (True, forbidden or {})):
+            for number, (source, targets) in enumerate(given.items(), 1):
+                written = [targets] if isinstance(targets, str) else list(targets)
+                sides = [_checked(source), *map(_checked, written)]
+                contents.add(
+                    number,
+                    [
+                        Term(sides[0], None, "source"),
+                        *(Term(text, None, "target", is_forbidden) for text in sides[1:]),
+                    ],
+                )
+        return cls([contents], case, lemmas)
+
+    def __len__(self) -> int:
+        return sum(len(contents.concepts) for contents in self._contents)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the files name."""
+        return tuple(sorted({code for contents in self._contents for code in contents.languages}))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Lines that could not be used."""
+        return tuple(problem for contents in self._contents for problem in contents.problems)
+
+    def check(self, source: str | None = None, target: str | None = None) -> list[Problem]:
+        """Return all problems: lines that can't be used, and entries that disagree or overlap."""
+        return [*self.problems, *compare(self._all_rules(source, target))]
+
+    def find(
+        self,
+        text: str,
+        source: str | None = None,
+        target: str | None = None,
+        skip: Sequence[Span] = (),
+    ) -> Found:
+        """Return what the terms of a text demand of its translation.
+
+        ``source`` and ``target`` are the languages; files that name theirs need them. No term
+        is looked for in the stretches of ``skip``.
+        """
+        pair = (source, target)
+        if pair not in self._matchers:
+            self._matchers[pair] = self._matcher(*pair)
+        matches = self._matchers[pair].find(text, skip)
+        demanded = Counter(match.rule.targets for match in matches if match.rule.targets)
+        targets = {each: self._target_forms(each, target) for each in demanded}
+        forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
+        avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
+        constraints = [
+            shaped for each, count in demanded.items() for shaped in _shape(targets[each], count)
+        ]
+        return Found(constraints, list(avoid), matches)
+
+    def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
+        if self._lemmas not in (True, "target") or not targets:
+            return targets
+        if language is None:
+            raise InputError("to find forms of words the target language must be known")
+        return tuple(dict.fromkeys(f for each in targets for f in forms(each, language)))
+
+    def _matcher(self, source: str | None, target: str | None) -> Matcher:
+        rules: dict[tuple[str, ...], Rule] = {}
+        for rule in self._all_rules(source, target):
+            words = tuple(map(str.casefold, rule.words)) if self._case == "any" else rule.words
+            known = rules.get(words)
+            rules[words] = _merged(known, rule) if known and known.rank == rule.rank else rule
+        lemma_of = None
+        if self._lemmas in (True, "source"):
+            if source is None:
+                raise InputError("to find forms of words the source language must be known")
+            lemma_of = partial(lemma, language=source)
+        return Matcher(rules.values(), self._case, lemma_of)
+
+    def _all_rules(self, source: str | None, target: str | None) -> list[Rule]:
+        return [
+            rule
+            for rank, contents in enumerate(self._contents)
+            for rule in _rules(contents, source, target, rank)
+        ]
+
+
+def read_file(path: str | Path, encoding: str | None = None) -> Contents:
+    """Read one file as its name or its beginning says."""
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind in _XML or (kind not in _TABLES and _looks_like_xml(path)):
+        return read_tbx(path)
+    return read_table(path, encoding)
+
+
+def _looks_like_xml(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return (
+                file.read(64).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xfe\xff \r\n\t")[:1] == b"<"
+            )
+    except (OSError, ValueError):
+        return False  # reading it will say why
+
+
+def _rules(contents: Contents, source: str | None, target: str | None, rank: int) -> Iterable[Rule]:
+    """Yield what the concepts of a file demand between two languages."""
+    wanted = [
+        _wanted(contents, language, side)
+        for language, side in ((source, "source"), (target, "target"))
+    ]
+    for concept in contents.concepts:
+        sources = _side(concept, "source", wanted[0])
+        targets = _side(concept, "target", wanted[1])
+        allowed = tuple(dict.fromkeys(term.text for term in targets if not term.forbidden))
+        forbidden = tuple(dict.fromkeys(term.text for term in targets if term.forbidden))
+        if not allowed and not forbidden:
+            continue
+        for term in sources:
+            words = tuple(word for word, _, _ in split_words(term.text))
+            yield Rule(term.text, words, allowed, forbidden, concept.path, concept.line, rank)
+
+
+def _wanted(contents: Contents, language: str | None, side: str) -> set[str]:
+    """Return the languages of a file that serve for one."""
+    if not contents.languages:
+        return set()
+    there = ", ".join(sorted(contents.languages))
+    if language is None:
+        raise InputError(f"{contents.path} has terms in {there}: name the {side} language")
+    found = same_language(language, contents.languages)
+    if not found:
+        raise InputError(f"{contents.path} has no terms in {language}, only in {there}")
+    return found
+
+
+def _side(concept: Concept, role: str, languages: set[str]) -> list[Term]:
+    return [
+        term
+        for term in concept.terms
+        if term.role in (role, "either") and (term.language is None or term.language in languages)
+    ]
+
+
+def _merged(first: Rule, second: Rule) -> Rule:
+    """Put two entries of one file for the same words together: their targets are alternatives."""
+    return replace(
+        first,
+        targets=tuple(dict.fromkeys((*first.targets, *second.targets))),
+        forbidden=tuple(dict.fromkeys((*first.forbidden, *second.forbidden))),
+    )
+
+
+def _shape(targets: Sequence[str], count: int) -> list[Any]:
+    if len(targets) == 1:
+        return [targets[0]] * count
+    any_of: dict[str, Any] = {"any": list(targets)}
+    return [any_of if count == 1 else {**any_of, "count": count}]
+
+
+def _without_demanded(avoid: Iterable[str], demanded: Iterable[Sequence[str]]) -> list[str]:
+    """Leave out what can't be avoided because something else demands it."""
+    wanted = [target for targets in demanded for target in targets]
+    return [each for each in avoid if not any(contains(target, each) for target in wanted)]
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str) or not clean_term(text):
+        raise InputError(f"a term must be a text that is not empty, not {text!r}")
+    cleaned = clean_term(text)
+    if fault := fault_of(cleaned):
+        raise InputError(fault)
+    return cleaned

@@ -1,0 +1,67 @@
+"""From the bytes of a file to text: whatever mark it begins with, and never by guessing."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from lexbeam.errors import InputError
+
+LARGEST_FILE = 1 << 30
+"""Bytes of a glossary at most; more is surely something else."""
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what is in a file, or say why it can't be read."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB: is it a glossary?")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"can't read the glossary {path}: {reason}") from error
+
+
+def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
+    """Return the text of a file: UTF-8, or what its mark or the caller says.
+
+    Another encoding would turn *Größe* into *GrÃ¶ÃŸe* without anyone noticing, so it is not
+    guessed.
+
+    Raises:
+        InputError: the bytes aren't text in that encoding; the line is named.
+    """
+    marked = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), None)
+    if marked:
+        data, found = data[len(marked[0]) :], marked[1]
+    else:
+        found = encoding or _without_mark(data)
+    try:
+        return data.decode(found)
+    except LookupError as error:
+        raise InputError(f"there is no encoding {found!r}: try utf-8 or cp1252") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        hint = "" if marked or encoding else ", or name its encoding (often it is cp1252)"
+        raise InputError(
+            f"{path}: line {line} is not {found}: byte {byte:#04x}. Save the file as UTF-8{hint}"
+        ) from error
+
+
+def _without_mark(data: bytes) -> str:
+    """Tell UTF-16 by its zero bytes: every other one, in the text of most languages."""
+    head = data[:2000]
+    if head.count(0) > len(head) // 8:
+        return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
+    return "utf-8"

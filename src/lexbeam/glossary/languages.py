@@ -1,0 +1,44 @@
+"""How glossaries name languages, and which of theirs serve for one that is wanted."""
+
+from __future__ import annotations
+
+import re
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
+
+# The two-letter codes of ISO 639-1: words of two letters are languages only if they are here.
+_CODES = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da "
+    "de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy "
+    "hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg "
+    "li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or "
+    "os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta "
+    "te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
+    "fil haw hbs ceb yue wuu"
+)
+_NAMES = (
+    "arabic=ar bulgarian=bg catalan=ca chinese=zh croatian=hr czech=cs danish=da dutch=nl "
+    "english=en estonian=et finnish=fi french=fr german=de deutsch=de greek=el hebrew=he "
+    "hindi=hi hungarian=hu indonesian=id italian=it japanese=ja korean=ko latvian=lv "
+    "lithuanian=lt norwegian=nb polish=pl portuguese=pt romanian=ro russian=ru slovak=sk "
+    "slovenian=sl spanish=es swedish=sv turkish=tr ukrainian=uk vietnamese=vi"
+)
+_CODE_SET = frozenset(_CODES.split())
+_CODE_OF_NAME = dict(pair.split("=") for pair in _NAMES.split())
+
+
+def language_code(written: str) -> str | None:
+    """Return a language as a lower-case code (``pt-br``), None if that is no language."""
+    code = written.strip().lower().replace("_", "-")
+    code = _CODE_OF_NAME.get(code, code)
+    known = _LANGUAGE.fullmatch(code) and code.split("-")[0] in _CODE_SET
+    return code if known else None
+
+
+def same_language(wanted: str, available: set[str]) -> set[str]:
+    """Return which languages serve for a wanted one: the same, or else its other regions."""
+    code = language_code(wanted) or wanted.lower().replace("_", "-")
+    if code in available:
+        return {code}
+    base = code.split("-")[0]
+    return {other for other in available if other.split("-")[0] == base}

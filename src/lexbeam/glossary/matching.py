@@ -1,0 +1,168 @@
+"""Finding source terms in a text: whole words, the longest first.
+
+Terms are looked up by their words in one dictionary, so that a glossary of a hundred thousand
+costs a sentence no more than one of ten.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Literal
+
+from lexbeam.spans import Span, are_glued
+
+Case = Literal["smart", "exact", "any"]
+CASES: tuple[Case, ...] = ("smart", "exact", "any")
+
+_MOST_READINGS = 64  # ways to read a stretch of text, each word as it stands or as its lemma
+_ASCII_WORDS = re.compile(r"\w+|[^\w\s]", re.ASCII)
+_NO_WORD = "\0"  # stands for what is skipped: no term has it
+_APOSTROPHES = str.maketrans("’ʼ", "''")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a source term demands of a translation, and where that is written."""
+
+    source: str
+    words: tuple[str, ...]
+    targets: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    path: str
+    line: int
+    rank: int = 0
+    """Which glossary it is from; of two rules for the same words the later one's holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A source term where it stands in a text."""
+
+    rule: Rule
+    start: int
+    end: int
+
+
+class Matcher:
+    """Finds the source terms of rules in texts.
+
+    ``case``: *smart* lets words that are written in lower case match any capitals, while words
+    with capitals match as they are; *exact* and *any* treat all alike. ``lemma_of`` lets a word
+    be found in any of its forms.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        case: Case = "smart",
+        lemma_of: Callable[[str], str] | None = None,
+    ) -> None:
+        self._case = case
+        self._lemma_of = lemma_of
+        self._rules: defaultdict[tuple[str, ...], list[Rule]] = defaultdict(list)
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for rule in rules:
+            key = tuple(map(fold, rule.words))
+            self._rules[key].append(rule)
+            lengths[key[0]].add(len(key))
+        self._lengths = {first: tuple(found) for first, found in lengths.items()}
+
+    def find(self, text: str, skip: Sequence[Span] = ()) -> list[Match]:
+        """Return the terms of a text from left to right, none inside another or in ``skip``."""
+        found = split_words(text)
+        if skip:
+            found = [
+                (_NO_WORD if _overlaps(word[1:], skip) else word[0], *word[1:]) for word in found
+            ]
+        candidates = sorted(self._candidates(found), key=lambda c: (c[0] - c[1], c[2].start))
+        taken = bytearray(len(found))
+        matches = []
+        for first, end, match in candidates:
+            if not any(taken[first:end]):
+                taken[first:end] = b"\1" * (end - first)
+                matches.append(match)
+        return sorted(matches, key=lambda match: match.start)
+
+    def _candidates(
+        self, found: Sequence[tuple[str, int, int]]
+    ) -> Iterator[tuple[int, int, Match]]:
+        """Yield every term that stands somewhere, with the numbers of its words."""
+        surface = [word for word, _, _ in found]
+        readings = [self._readings(word) for word in surface]
+        for first, words in enumerate(readings):
+            lengths = {n for word in words for n in self._lengths.get(word, ())}
+            for end in (first + n for n in lengths if first + n <= len(found)):
+                rule = self._rule(surface[first:end], readings[first:end])
+                if rule:
+                    yield first, end, Match(rule, found[first][1], found[end - 1][2])
+
+    def _readings(self, word: str) -> tuple[str, ...]:
+        """Return how a word may be looked up: as it stands, and as its lemma."""
+        folded = fold(word)
+        if self._lemma_of is None or not word[0].isalpha():
+            return (folded,)
+        return tuple(dict.fromkeys((folded, fold(self._lemma_of(word)))))
+
+    def _rule(self, surface: Sequence[str], readings: Sequence[tuple[str, ...]]) -> Rule | None:
+        """Return the rule for some words: of the last glossary, closest to what stands there."""
+        keys: Iterable[tuple[str, ...]] = product(*readings)
+        if prod(map(len, readings)) > _MOST_READINGS:
+            keys = [tuple(words[0] for words in readings), tuple(words[-1] for words in readings)]
+        fitting = [
+            (rule.rank, _agreement(rule.words, surface), rule)
+            for key in keys
+            for rule in self._rules.get(key, ())
+            if self._fits(rule.words, surface)
+        ]
+        return max(fitting, key=lambda ranked: ranked[:2])[2] if fitting else None
+
+    def _fits(self, words: Sequence[str], surface: Sequence[str]) -> bool:
+        """Tell whether the capitals of a text agree with those of a term."""
+        if self._case == "any":
+            return True
+        pairs = zip(words, surface, strict=True)
+        if self._case == "exact":
+            return all(_same_capitals(word, there) for word, there in pairs)
+        return all(word == word.lower() or _same_capitals(word, there) for word, there in pairs)
+
+
+def split_words(text: str) -> list[tuple[str, int, int]]:
+    """Return the words and punctuation marks of a text with their places.
+
+    In scripts without spaces every character is a word: any boundary will do there.
+    """
+    if text.isascii():
+        return [(found[0], found.start(), found.end()) for found in _ASCII_WORDS.finditer(text)]
+    cuts = [i for i in range(1, len(text)) if not are_glued(text[i - 1], text[i])]
+    edges = zip([0, *cuts], [*cuts, len(text)], strict=True)
+    return [(text[start:end], start, end) for start, end in edges if not text[start].isspace()]
+
+
+def fold(word: str) -> str:
+    """Return a word as it is looked up: without capitals, in one of Unicode's several ways."""
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFC", word).casefold().translate(_APOSTROPHES)
+
+
+def _same_capitals(word: str, there: str) -> bool:
+    """Tell whether a word, perhaps inflected, is written with the capitals of a term's."""
+    if fold(word) == fold(there):
+        return unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", there)
+    return word[1:].islower() and word[0].isupper() == there[0].isupper() and there[1:].islower()
+
+
+def _agreement(words: Sequence[str], surface: Sequence[str]) -> int:
+    """Count the words that stand in the text exactly as in the term, and those but for case."""
+    pairs = list(zip(words, surface, strict=True))
+    return sum(2 * (a == b) + (fold(a) == fold(b)) for a, b in pairs)
+
+
+def _overlaps(place: tuple[int, int], skipped: Sequence[Span]) -> bool:
+    return any(place[0] < end and start < place[1] for start, end in skipped)
