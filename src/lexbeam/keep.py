@@ -1,0 +1,216 @@
+r"""What must survive a translation unchanged: placeholders, markup, addresses, quantities.
+
+Each stretch of the source that a pattern matches becomes a demand on the output. Where a model
+puts spaces is its own business, so that ``<b>Save</b>`` tends to come back as ``<b> Speichern
+</b>``; `respace` lets kept stretches touch their neighbours again as they did in the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TypeVar
+
+from lexbeam.errors import SettingError
+from lexbeam.results import Alternative, ConstraintReport, Translation
+from lexbeam.spans import Span, are_glued, is_word_character, occurrences
+
+_UNITS = (
+    r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"
+    r"[nµμmcdk]?m[²³23]?|ha|[µμmcdk]?[lL]|[µμmk]?g|t|lbs?|oz|ft|mi|yd|mph|km/h|m/s|kn|"
+    r"[nµμm]?s|min|h|[kMGT]?Hz|[mkMGT]?W|[kMG]?Wh|[mk]?V|[µμm]?A|mAh|[kM]?Pa|[mk]?bar|psi|"
+    r"[kM]?J|k?cal|[mk]?N|[kM]?Ω|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
+)
+_NUMBER = r"[+\-−±]?\d+(?:[.,'’\u00a0\u202f]\d+)*"
+
+PATTERNS = {
+    "placeholders": (
+        r"%(?:\d+\$)?(?:\(\w+\)|\{\w+\})?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t|q)?"
+        r"[@diouxXeEfFgGcCsSpaAn](?!\w)|%\{\w+\}|%\d+(?!\w)|"
+        r"\$?\{\{[^{}\n]{0,200}\}\}|\$?\{[^{}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
+    ),
+    "markup": (
+        r"</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+))?)*"
+        r"\s*/?>|<!--[^\n]{0,500}?-->|&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});"
+    ),
+    "urls": r"(?:https?|ftp|file)://[^\s<>\"«»“”]+|(?<![\w@.])www\.[^\s<>\"«»“”]+",
+    "emails": (
+        r"(?<![\w.+-])[\w.+-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?!\w)"
+    ),
+    "quantities": rf"(?<![\w.,]){_NUMBER}[ \u00a0\u202f]?(?:{_UNITS})(?!\w)|[€$£¥₹]\s?{_NUMBER}",
+    "numbers": rf"(?<![\w.,]){_NUMBER}(?!\w)",
+}
+"""The patterns that have a name."""
+
+_ALIASES = {
+    "placeholder": "placeholders",
+    "tags": "markup",
+    "tag": "markup",
+    "html": "markup",
+    "xml": "markup",
+    "url": "urls",
+    "email": "emails",
+    "units": "quantities",
+    "number": "numbers",
+}
+_AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
+
+Patterns = Sequence[re.Pattern[str]]
+AnyAlternative = TypeVar("AnyAlternative", bound=Alternative)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stretch of the source that must be in the output, and what it touches there."""
+
+    text: str
+    start: int
+    end: int
+    before: str
+    """The character right before it; a space at the beginning of the text."""
+    after: str
+
+
+def compile_patterns(keep: Iterable[str] | None) -> Patterns:
+    """Return patterns by their names, and regular expressions, ready for use.
+
+    Raises:
+        SettingError: one is neither.
+    """
+    if keep is None:
+        return ()
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise SettingError(f"keep must be a list of names and regular expressions, not {keep!r}")
+    return [_compile(each) for each in keep]
+
+
+def _compile(given: object) -> re.Pattern[str]:
+    if isinstance(given, re.Pattern) and isinstance(given.pattern, str):
+        return given
+    if not isinstance(given, str) or not given:
+        raise SettingError(f"keep must list names and regular expressions, not {given!r}")
+    name = _ALIASES.get(given.lower(), given.lower())
+    if name in PATTERNS:
+        return re.compile(PATTERNS[name])
+    close = get_close_matches(given.lower(), PATTERNS, n=1, cutoff=0.8)
+    if close:
+        raise SettingError(
+            f"keep has no pattern {given!r}: did you mean {close[0]!r}? "
+            f"To look for the word itself, write (?:{given})"
+        )
+    try:
+        return re.compile(given)
+    except re.error as error:
+        raise SettingError(
+            f"keep {given!r} is neither a regular expression ({error}) nor one of "
+            + ", ".join(PATTERNS)
+        ) from error
+
+
+def find_kept(text: str, patterns: Patterns) -> list[Kept]:
+    """Return what the patterns match in a text, from left to right, the longest of overlapping."""
+    spans = {_trimmed(text, found.span()) for each in patterns for found in each.finditer(text)}
+    kept: list[Kept] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start < end and (not kept or start >= kept[-1].end):
+            before = text[start - 1] if start else " "
+            after = text[end] if end < len(text) else " "
+            kept.append(Kept(" ".join(text[start:end].split()), start, end, before, after))
+    return kept
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """Cut spaces off a match, and off an address what ends the sentence it stands in."""
+    start, end = span
+    matched = text[start:end]
+    kept = matched.strip()
+    start += len(matched) - len(matched.lstrip())
+    if "://" in kept or kept.startswith("www."):
+        while kept and kept[-1] in _AFTER_ADDRESS and not _closes(kept):
+            kept = kept[:-1]
+    return start, start + len(kept)
+
+
+def _closes(address: str) -> bool:
+    """Tell whether a bracket at the end of an address was opened in it."""
+    pairs = {")": "(", "]": "[", "}": "{"}
+    opening = pairs.get(address[-1])
+    return opening is not None and address.count(opening) >= address.count(address[-1])
+
+
+# --- spaces ------------------------------------------------------------------------------------
+
+
+def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
+    """Return a translation in which kept stretches touch what they touched in the source."""
+    if not kept:
+        return translation
+    best = [_respaced(each, kept) for each in translation.nbest]
+    return replace(_respaced(translation, kept), nbest=best)
+
+
+Edit = tuple[int, int, str]
+"""Where, how many characters go, what comes instead."""
+
+
+def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
+    text = alternative.text
+    fixed = [span for report in alternative.constraints for span in _spans(report)]
+    edits = [
+        edit
+        for edit in sorted(set(_edits(text, kept)))
+        if not any(start < edit[0] < end for start, end in fixed)
+    ]
+    if not edits:
+        return alternative
+
+    def moved(span: Span) -> Span:
+        before = sum(len(new) - gone for at, gone, new in edits if at <= span[0])
+        inside = sum(len(new) - gone for at, gone, new in edits if span[0] < at < span[1])
+        return span[0] + before, span[1] + before + inside
+
+    def report_moved(report: ConstraintReport) -> ConstraintReport:
+        return replace(report, span=moved(report.span)) if report.span else report
+
+    for at, gone, new in reversed(edits):
+        text = text[:at] + new + text[at + gone :]
+    return replace(
+        alternative, text=text, constraints=[report_moved(r) for r in alternative.constraints]
+    )
+
+
+def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:
+    """Yield the spaces to take out or put in around what was kept."""
+    sources: defaultdict[str, list[Kept]] = defaultdict(list)
+    for each in kept:
+        sources[each.text].append(each)
+    for phrase, there in sources.items():
+        for number, (start, end) in enumerate(occurrences(text, phrase)):
+            source = there[min(number, len(there) - 1)]
+            yield from _edit(text, start, end, source.before, -1)
+            yield from _edit(text, start, end, source.after, 1)
+
+
+def _edit(text: str, start: int, end: int, neighbour: str, side: int) -> Iterator[Edit]:
+    """Yield the change needed on one side of a stretch of text, if any."""
+    edge, at = (text[start], start) if side < 0 else (text[end - 1], end)
+    beside = text[at - 1 : at] if side < 0 else text[at : at + 1]
+    beyond = text[at - 2 : at - 1] if side < 0 else text[at + 1 : at + 2]
+    if beside == " " and beyond and _alike(neighbour, beyond):
+        left, right = (beyond, edge) if side < 0 else (edge, beyond)
+        if not are_glued(left, right):
+            yield (at - 1 if side < 0 else at), 1, ""
+    elif neighbour.isspace() and beside and is_word_character(beside):
+        yield at, 0, " "
+
+
+def _alike(neighbour: str, other: str) -> bool:
+    """Tell whether what was touched in the source has come along: a word, or the same mark."""
+    return neighbour == other or (is_word_character(neighbour) and is_word_character(other))
+
+
+def _spans(report: ConstraintReport) -> Sequence[Span]:
+    return [report.span] if report.span else []

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexbeam.errors import SettingError
+from lexbeam.keep import PATTERNS, Kept, compile_patterns, find_kept, respace
+from lexbeam.results import Alternative, ConstraintReport, Translation
+from lexbeam.spans import locate
+
+ALL = compile_patterns(PATTERNS)
+
+
+def kept(text: str, *patterns: str) -> list[str]:
+    return [each.text for each in find_kept(text, compile_patterns(patterns))]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "placeholders",
+            "%s of %d, %1$s, %(count)d, %.2f, %@",
+            ["%s", "%d", "%1$s", "%(count)d", "%.2f", "%@"],
+        ),
+        (
+            "placeholders",
+            "Hello {name}, {0} {} {{x y}} ${var} $HOME %{n} %1!",
+            ["{name}", "{0}", "{}", "{{x y}}", "${var}", "$HOME", "%{n}", "%1"],
+        ),
+        ("placeholders", "100 % sure, 5%, 50 % discount, {not\nclosed", []),
+        (
+            "markup",
+            'Click <b>OK</b><br/> <a href="x > y" id=z>here</a>',
+            ["<b>", "</b>", "<br/>", '<a href="x > y" id=z>', "</a>"],
+        ),
+        (
+            "markup",
+            "a < b and c > d, 3 <5> x; <!-- no --> &nbsp; &#160; AT&T;",
+            ["<!-- no -->", "&nbsp;", "&#160;"],
+        ),
+        (
+            "urls",
+            "See https://a.org/x?y=z#w, (http://b.de/c_(d)) or www.x.com.",
+            ["https://a.org/x?y=z#w", "http://b.de/c_(d)", "www.x.com"],
+        ),
+        (
+            "emails",
+            "Write to me.you+x@mail.example.org. Not @me or a@b.",
+            ["me.you+x@mail.example.org"],
+        ),
+        (
+            "quantities",
+            "10 km, 5GB, 3.5 MHz, 1,000 kg, 20 %, −5 °C, $5, €3.50",
+            ["10 km", "5GB", "3.5 MHz", "1,000 kg", "20 %", "−5 °C", "$5", "€3.50"],
+        ),
+        ("quantities", "5 in the 3 kittens 7 minutes A4 v2.0 s", []),
+        ("numbers", "1 2.5 1,000 A4 3rd 10%", ["1", "2.5", "1,000", "10"]),
+    ],
+)
+def test_patterns_with_names(name: str, text: str, expected: list[str]) -> None:
+    assert kept(text, name) == expected
+
+
+def test_names_have_other_names() -> None:
+    assert kept("<b>", "Tags") == ["<b>"]
+    assert kept("x@y.de", "email") == ["x@y.de"]
+
+
+def test_regular_expressions() -> None:
+    assert kept("Release ABC-12 of Lexbeam", r"[A-Z]+-\d+", "Lexbeam") == ["ABC-12", "Lexbeam"]
+    assert [k.text for k in find_kept("aXb", compile_patterns([re.compile("x", re.I)]))] == ["X"]  # type: ignore[list-item]
+
+
+def test_the_longest_of_what_overlaps() -> None:
+    assert kept('<a href="https://x.org/{id}">', *PATTERNS) == ['<a href="https://x.org/{id}">']
+    assert kept("abc", "a", "ab", "bc") == ["ab"]
+
+
+def test_empty_matches_and_spaces_are_nothing() -> None:
+    assert kept("a  b", "x*", r"\s+") == []
+    assert kept("a\n b c", r"a\s+b ") == ["a b"]
+
+
+def test_each_occurrence_counts() -> None:
+    assert kept("%s and %s", "placeholders") == ["%s", "%s"]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (["("], "neither a regular expression"),
+        (["placholders"], "did you mean 'placeholders'"),
+        ("urls", "must be a list"),
+        ([""], "must list names"),
+        ([5], "must list names"),
+        (5, "must be a list"),
+    ],
+)
+def test_what_is_no_pattern_is_an_error(given: object, reason: str) -> None:
+    with pytest.raises(SettingError, match=re.escape(reason)):
+        compile_patterns(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<a " * 5000,
+        "{" * 20000,
+        "a@" * 10000,
+        "1," * 10000,
+        "%" * 20000,
+        "<!--" * 5000,
+        "&a" * 10000,
+        "https://" * 3000,
+        "a.b-" * 5000,
+        "<a b='" * 3000,
+        "<a" + " b=c" * 5000,
+    ],
+)
+def test_patterns_are_never_slow(text: str) -> None:
+    find_kept(text, ALL)
+
+
+@given(st.text(alphabet="ab1 .%{}<>/@$&;:kms", max_size=40))
+def test_what_is_kept_stands_in_the_text(text: str) -> None:
+    end = 0
+    for each in find_kept(text, ALL):
+        assert each.start >= end
+        assert each.text == " ".join(text[each.start : each.end].split())
+        end = each.end
+
+
+def translated(text: str, phrases: list[str]) -> Translation:
+    reports = [
+        ConstraintReport(phrase, span)
+        for phrase, span in zip(phrases, locate(text, phrases), strict=True)
+    ]
+    return Translation(text, -1.0, reports, nbest=[Alternative(text, -1.0, reports)])
+
+
+def respaced(source: str, text: str, *others: str) -> str:
+    found = find_kept(source, ALL)
+    result = respace(translated(text, [*(each.text for each in found), *others]), found)
+    for report in result.constraints:
+        if report.span:
+            assert result.text[slice(*report.span)] == report.text
+    assert result.nbest[0].text == result.text
+    return result.text
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        (
+            "Click <b>Save</b> now.",
+            "Jetzt <b> Sichern </b> drücken.",
+            "Jetzt <b>Sichern</b> drücken.",
+        ),
+        ("Click <b>Save</b>.", "<b> Sichern </b> .", "<b>Sichern</b>."),
+        ("Save %s now.", "Sichern%s jetzt.", "Sichern %s jetzt."),
+        ('Save "%s" now.', 'Sichern " %s " jetzt.', 'Sichern "%s" jetzt.'),
+        ("Save (%s).", "Sichern %s.", "Sichern %s."),
+        ("Save %s.", "%s sichern.", "%s sichern."),
+        ("a%s b %s", "x %s y%s", "x%s y %s"),
+        ("<b>a</b>", "<b> </b>", "<b> </b>"),
+        ("nothing", "gar nichts", "gar nichts"),
+        ("%s", "", ""),
+    ],
+)
+def test_spaces_are_put_back(source: str, text: str, expected: str) -> None:
+    assert respaced(source, text) == expected
+
+
+def test_other_constraints_stay_where_they_are() -> None:
+    text = "Jetzt <b> Sichern </b> drücken."
+    assert respaced("Click <b>Save</b> now.", text, "Sichern", "drücken", "fehlt") != text
+    assert (
+        respaced("Click <b>Save</b> now.", text, "<b> Sichern") == "Jetzt <b> Sichern</b> drücken."
+    )
+
+
+def test_words_are_never_glued_together() -> None:
+    found = [Kept("x1", 1, 3, "a", "b")]
+    assert respace(translated("c x1 d", ["x1"]), found).text == "c x1 d"
+
+
+def test_a_translation_without_anything_kept_is_itself() -> None:
+    translation = translated("a b", [])
+    assert respace(translation, []) is translation
