@@ -21,7 +21,7 @@ nav a { margin-right: 1rem; white-space: nowrap; } a { color: #0b5a8a; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .82rem; margin: 1.2rem 0;
   font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .35rem; }
+caption { text-align: left; white-space: nowrap; font-weight: 600; padding-bottom: .35rem; }
 th, td { padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top; }
 th { border-bottom: 1px solid #888; font-weight: 600; } td { border-bottom: 1px solid #eee; }
 th.number, td.number { text-align: right; white-space: nowrap; }
@@ -65,7 +65,7 @@ def _picture(folder: Path, figure: Figure) -> bytes:
 
 
 def _page(title: str, sections: Sequence[Section], body: Sequence[str]) -> str:
-    links = "".join(
+    links = " ".join(
         f'<a href="#{section.name}">{html.escape(section.title)}</a>' for section in sections
     )
     return (

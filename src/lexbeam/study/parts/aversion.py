@@ -10,7 +10,7 @@ from lexbeam.study.bench import Bench, Measurable
 from lexbeam.study.blocks import Figure, Section, Table, Text, Value
 from lexbeam.study.figures import COLOURS
 from lexbeam.study.measures import Forced
-from lexbeam.study.plan import Plan
+from lexbeam.study.plan import FREE, Plan, listed
 
 
 class Aversion:
@@ -20,26 +20,33 @@ class Aversion:
 
     def cells(self, plan: Plan) -> Sequence[Measurable]:
         """Every set, and the references themselves."""
-        return [*(plan.cell(name) for name in plan.sets), Forced()]
+        return [*(plan.cell(name) for name in self._sets(plan)), Forced()]
+
+    def _sets(self, plan: Plan) -> list[str]:
+        return [FREE, *plan.demanding]
 
     def show(self, plan: Plan, bench: Bench) -> Section:
         """Set BLEU against score."""
         points = []
-        for name in plan.sets:
+        for name in self._sets(plan):
             found = bench.result(plan.cell(name))
             points.append((name, sum(found["scores"]), found["bleu"]))
         forced = sum(bench.result(Forced())["scores"])
         points.append(("reference", forced, 100.0))
         free = points[0][1]
         likes = [name for name, score, _ in points if score < forced]
+        demanding = points[1:-1]
+        dearer = sum(score < free for _, score, _ in demanding)
+        nearer = sum(bleu > points[0][2] for _, _, bleu in demanding)
         text = (
-            "Every word that is taken from the reference costs model score, and nearly every one "
-            "raises BLEU: the model does not like the reference. The sum of the scores "
-            f"(log-probability by length) is {_number(free)} for unconstrained output and "
-            f"{_number(forced)} for the references themselves."
+            "Words of the reference have their price: the model would have said something else. "
+            f"Of {len(demanding)} sets, {dearer} cost model score, and {nearer} raise BLEU all the "
+            f"same. The sum of the scores (log-probability by length) is {_number(free)} for "
+            f"unconstrained output and {_number(forced)} for the references themselves, which "
+            f"the model likes {'less' if forced < free else 'more'}."
         )
         if likes:
-            text += f" Even less than the reference the model likes {', '.join(likes)}."
+            text += f" Even less than the references it likes {listed(likes)}."
         count = max(len(bench.text.sources), 1)
         rows: list[list[Value]] = [[n, round(s, 1), s / count, b] for n, s, b in points]
         columns = ["set", "summed score", "score a sentence", "BLEU"]

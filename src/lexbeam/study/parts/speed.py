@@ -77,7 +77,7 @@ class Speed:
                 f"demanded of {self._count(plan, bench)} sentences, translated one by one. "
                 "Counted is what takes the time: hypotheses that the model prices, over all "
                 "steps of a sentence. Seconds, which are never twice the same, are in "
-                "[times.md](times.md)."
+                "[a report of their own](times.md)."
             ),
             Table("speed", "Hypotheses priced a sentence", columns, rows, 0),
             Figure(
