@@ -17,6 +17,7 @@ from lexbeam.automaton import Automaton, trace
 from lexbeam.errors import ConstraintError
 from lexbeam.patterns import Form, Pattern
 from lexbeam.room import NEVER, Room
+from lexbeam.scorer import PAD
 from lexbeam.search import decode
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 from lexbeam.words import Words
@@ -345,13 +346,12 @@ def test_bad_patterns_are_named(pattern: Pattern, says: str) -> None:
 
 
 def test_the_padding_of_a_batch_meets_nothing() -> None:
-    """A sentence that has less to ask than its neighbour has no bank of the neighbour's size."""
-    table = np.log(np.full((8, 8), 1 / 8))
-    long = Pattern(((Form((1, 2, 3, 4)),),), last=True)
+    """Node 0, to which tables are padded, does not count the stages of the first sentence."""
+    long = Pattern(((Form((1, 2, 3)),),), last=True)
     short = Pattern(((Form((5,)),),))
-    sources: list[list[int]] = [[], []]
-    results = decode(
-        TableScorer(table, bos=0, eos=0), sources, [[long], [short]], beam_size=6, max_length=8
-    )
-    assert results[0][0].tokens[-4:] == [1, 2, 3, 4]
-    assert 5 in results[1][0].tokens
+    words = Words.of([True] * 7 + [False], [True] * 8, 8, eos=0)
+    automaton = Automaton([[long], [short]], [[], []], 8, words, eos=0)
+    states = automaton.advance(automaton.start(), np.array([4, 5]))
+    padding, nobody = np.array([PAD, PAD]), np.array([0, 0])
+    padded = automaton.branch(states, np.array([0, 1]), padding, nobody)
+    assert padded.bank.tolist() == [0, 1]
