@@ -420,3 +420,34 @@ def test_nobody_reading_is_no_reason_to_shout() -> None:
         process.stdin.close()
         assert process.wait(30) == 1
         assert process.stderr.read() == b""
+
+
+def test_a_glossary_and_what_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text("cat,gato\nmat\n", encoding="utf-8")
+    lines = '{"text": "The cat %s sat."}\n{"text": "The dog."}\n'
+    result = run(
+        "translate", "--glossary", str(path), "--keep", "placeholders", "--json", stdin=lines
+    )
+    assert result.exit_code == 0
+    first, second = records(result)
+    assert [(c["text"], c["met"]) for c in first["constraints"]] == [("%s", True), ("gato", True)]
+    assert second["constraints"] == []
+    assert result.stderr == f'lexbeam: {path}:2: error: "mat" has no target term\n'
+
+
+def test_a_glossary_that_cannot_be_used_is_one_line_of_error(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_bytes("size,Größe\n".encode("cp1252"))
+    result = run("translate", "--glossary", str(path), TEXT)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"lexbeam: {path}: line 1 is not utf-8")
+    named = run("translate", "--glossary", str(path), "--glossary-encoding", "cp1252", TEXT)
+    assert named.exit_code == 0
+
+
+def test_patterns_that_are_none_are_one_line_of_error() -> None:
+    result = run("translate", "--keep", "(", TEXT)
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "neither a regular expression" in result.stderr

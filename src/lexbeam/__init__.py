@@ -9,12 +9,14 @@ from lexbeam.errors import (
     ScorerError,
     SettingError,
 )
+from lexbeam.glossary import Glossary
 from lexbeam.results import ConstraintReport, Translation
 from lexbeam.translator import Translator, load
 
 __all__ = [
     "ConstraintError",
     "ConstraintReport",
+    "Glossary",
     "InputError",
     "LexbeamError",
     "MissingExtraError",

@@ -16,6 +16,7 @@ import click
 import lexbeam
 from lexbeam import registry
 from lexbeam.errors import LexbeamError
+from lexbeam.glossary.commands import glossary, glossary_options, load_glossary
 from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
 from lexbeam.phrases import quoted
 from lexbeam.shapes import Reader, read_argument, read_list
@@ -50,6 +51,10 @@ Constraints for each line, as JSON; other fields are kept:
   {"text": "The cat sat.", "constraints": [{"text": "gato", "met": true,
    "start": 2, "end": 6}], "id": 7, "translation": "O gato …", "score": -0.4}
 
+\b
+Terms of a glossary, and what must survive unchanged:
+  lexbeam translate --glossary terms.csv --keep placeholders "Hello {name}!"
+
 A blank line stays blank. A line that can't be translated is reported on standard error with its
 number and gives an empty line (with --json, a record with "error"); the rest goes on, and the
 exit status is 1.
@@ -71,6 +76,9 @@ class _Group(click.Group):
 @click.version_option(lexbeam.__version__, prog_name="lexbeam")
 def main() -> None:
     """Translate, and say which words must appear."""
+
+
+main.add_command(glossary)
 
 
 @main.command(help=_TRANSLATE_HELP)
@@ -99,6 +107,7 @@ def main() -> None:
     metavar="TEXT",
     help="What the translation begins with; the last word is open unless a space follows it.",
 )
+@glossary_options
 @click.option("--json", "as_json", is_flag=True, help="Read and write one JSON object a line.")
 @click.option("--tabs", is_flag=True, help="Lines are a text and its phrases, with tabs between.")
 @click.option("--ordered", is_flag=True, help="With --tabs: the phrases must appear in that order.")
@@ -184,6 +193,7 @@ def translate(
     demands = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
     avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
     avoided += [phrase for path in avoid_files for phrase in read_list(path)]
+    load_glossary(settings)
     translator = load(model, threads)
     reader = Reader(translator.info.get("target_language"))
     asked = Asked(

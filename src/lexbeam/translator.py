@@ -17,9 +17,11 @@ from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettin
 from lexbeam.constraints import Constraint, Constraints, quoted, unusable
 from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
+from lexbeam.glossary import Glossary
 from lexbeam.loading import load_model
 from lexbeam.model import Model
 from lexbeam.results import Translation
+from lexbeam.terms import Terms
 from lexbeam.text import TargetText
 
 Shape = str | Mapping[str, Any] | Constraint
@@ -56,6 +58,9 @@ class Translator:
         constraints: Shapes | None = None,
         avoid: Shapes | None = None,
         prefix: str | None = None,
+        *,
+        glossary: Glossary | None = None,
+        keep: Sequence[str] | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> Translation: ...
 
@@ -66,6 +71,9 @@ class Translator:
         constraints: Sequence[Shapes | None] | None = None,
         avoid: Sequence[Shapes | None] | None = None,
         prefix: Sequence[str | None] | None = None,
+        *,
+        glossary: Glossary | None = None,
+        keep: Sequence[str] | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> list[Translation]: ...
 
@@ -75,6 +83,9 @@ class Translator:
         constraints: Sequence[Any] | None = None,
         avoid: Sequence[Any] | None = None,
         prefix: str | Sequence[str | None] | None = None,
+        *,
+        glossary: Glossary | None = None,
+        keep: Sequence[str] | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> Translation | list[Translation]:
         """Translate a text, or a list of texts together.
@@ -86,26 +97,32 @@ class Translator:
         each of the three is a list with one entry a text. The settings are the fields of
         `TextSettings`.
 
+        What the source terms of a ``glossary`` demand of a text comes on top, and whatever
+        ``keep`` matches in it must be in the translation, too: names of `lexbeam.keep.PATTERNS`
+        and regular expressions.
+
         A single text gives a `Translation`, a list gives a list of them in the same order.
         """
         chosen = _settings(settings)
+        terms = Terms(glossary, keep, self.info)
         if isinstance(text, str):
-            document = self._document(text, constraints, avoid, prefix, chosen)
+            document = self._document(text, constraints, avoid, prefix, chosen, terms)
             try:
-                return self._run([document], chosen)[0]
+                return terms.tidy(text, self._run([document], chosen)[0])
             except Refusal as refusal:
                 raise refusal.reason from None
         asked = _rows(text, constraints=constraints, avoid=avoid, prefix=prefix)
         documents = []
         for i, (each, phrases, avoided, start) in enumerate(asked):
             try:
-                documents.append(self._document(each, phrases, avoided, start, chosen))
+                documents.append(self._document(each, phrases, avoided, start, chosen, terms))
             except InputError as error:
                 raise _numbered(i, error) from error
         try:
-            return self._run(documents, chosen)
+            found = self._run(documents, chosen)
         except Refusal as refusal:
             raise _numbered(refusal.index, refusal.reason) from None
+        return [terms.tidy(each, result) for each, result in zip(text, found, strict=True)]
 
     def _document(
         self,
@@ -114,12 +131,14 @@ class Translator:
         avoid: object,
         prefix: object,
         settings: TextSettings,
+        terms: Terms,
     ) -> Document:
         if not isinstance(text, str):
             raise InputError(f"the text must be a string, not {type(text).__name__}")
         fault = unusable(text)
         if fault:
             raise InputError(f"the text {quoted(text)} contains {fault}")
+        constraints, avoid = terms.add(text, constraints, avoid)
         language = self.info.get("target_language")
         asked = Constraints.build(constraints, avoid, prefix, language=language)
         return Document(text, asked, self._source, self._target, settings, self._max_source_length)

@@ -1,0 +1,224 @@
+"""``lexbeam glossary``: what is wrong with a glossary, and what it finds in a text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
+from typing import Any, TypeVar
+
+import click
+
+from lexbeam.errors import InputError
+from lexbeam.glossary.book import Glossary, read_file
+from lexbeam.glossary.concepts import Contents, Problem
+from lexbeam.glossary.matching import CASES
+from lexbeam.keep import PATTERNS
+
+_MOST_LANGUAGES = 4  # compared in all directions without being asked
+_MOST_SHOWN = 20
+
+
+_OPTIONS = (
+    click.option(
+        "--glossary",
+        "glossaries",
+        multiple=True,
+        metavar="FILE",
+        help="CSV, TSV or TBX file of terms. Repeat for more; later ones win.",
+    ),
+    click.option(
+        "--glossary-lemmas",
+        is_flag=True,
+        help='Terms in any of their inflected forms (extra "glossary").',
+    ),
+    click.option(
+        "--glossary-case",
+        type=click.Choice(CASES),
+        default="smart",
+        show_default=True,
+        help="How the capitals of a source term count: smart lets lower case match any.",
+    ),
+    click.option(
+        "--glossary-encoding",
+        metavar="NAME",
+        help="Encoding of tables that are not Unicode, e.g. cp1252.",
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAME|REGEX",
+        help=f"What must survive unchanged: {', '.join(PATTERNS)}, or a regular expression. "
+        "Repeat for more.",
+    ),
+)
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def glossary_options(command: Command) -> Command:
+    """Let a command take glossaries and what is to be kept; `load_glossary` reads them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def load_glossary(options: dict[str, Any]) -> None:
+    """Put into a command's options the glossary that they name, and say what is wrong with it."""
+    files, lemmas, case, encoding = (
+        options.pop(name)
+        for name in ("glossaries", "glossary_lemmas", "glossary_case", "glossary_encoding")
+    )
+    if not files:
+        return
+    loaded = Glossary.load(*files, case=case, lemmas=lemmas, encoding=encoding)
+    if loaded.problems:
+        more = len(loaded.problems) - 1
+        others = f" (and {more} more; see: lexbeam glossary check)" if more else ""
+        click.echo(f"lexbeam: {loaded.problems[0]}{others}", err=True)
+    options["glossary"] = loaded
+
+
+@click.group()
+def glossary() -> None:
+    """Look into glossary files: CSV, TSV and TBX."""
+
+
+@glossary.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--source", metavar="LANGUAGE", help="Compare entries from this language …")
+@click.option("--target", metavar="LANGUAGE", help="… to this one.")
+@click.option("--encoding", help="Encoding of tables that are not Unicode, e.g. cp1252.")
+@click.option("--all", "show_all", is_flag=True, help="Show all notes, not only the first ones.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a problem.")
+def check(
+    files: tuple[str, ...],
+    source: str | None,
+    target: str | None,
+    encoding: str | None,
+    show_all: bool,
+    as_json: bool,
+) -> None:
+    """Show what is wrong with glossaries.
+
+    Errors are lines that can't be used, warnings entries that contradict each other, notes
+    entries that repeat each other or overlap. Several files are also compared with each other.
+    The exit status is 1 if there are errors or warnings.
+
+    \b
+    Examples:
+      lexbeam glossary check terms.csv
+      lexbeam glossary check --source en --target de company.tbx project.tsv
+    """
+    contents, problems = _read(files, encoding)
+    problems += _compared(contents, source, target)
+    problems = sorted(dict.fromkeys(problems), key=lambda problem: (problem.path, problem.line))
+    if as_json:
+        for problem in problems:
+            click.echo(json.dumps(_record(problem), ensure_ascii=False))
+    else:
+        _show(problems, show_all)
+        _summarise(contents, problems)
+    sys.exit(any(problem.level != "note" for problem in problems))
+
+
+@glossary.command()
+@click.argument("file")
+@click.argument("text")
+@click.option("--source", metavar="LANGUAGE", help="Language of the text.")
+@click.option("--target", metavar="LANGUAGE", help="Language of the translation.")
+@click.option("--lemmas", is_flag=True, help="Find and demand words in any of their forms.")
+@click.option("--encoding", help="Encoding of a table that is not Unicode, e.g. cp1252.")
+def find(
+    file: str,
+    text: str,
+    source: str | None,
+    target: str | None,
+    lemmas: bool,
+    encoding: str | None,
+) -> None:
+    """Show which terms of a glossary stand in TEXT, and what they demand.
+
+    \b
+    Example:
+      lexbeam glossary find terms.csv "The power supply is switched off."
+    """
+    found = Glossary.load(file, lemmas=lemmas, encoding=encoding).find(text, source, target)
+    for match in found.entries:
+        rule = match.rule
+        targets = " | ".join(rule.targets) or "–"
+        forbidden = f" (not {' | '.join(rule.forbidden)})" if rule.forbidden else ""
+        place = f"{rule.path}:{rule.line}"
+        click.echo(f"{text[match.start : match.end]} → {targets}{forbidden}  [{place}]")
+    if not found.entries:
+        click.echo("no terms found", err=True)
+
+
+def _read(files: Sequence[str], encoding: str | None) -> tuple[list[Contents], list[Problem]]:
+    """Read files; one that can't be used at all is a problem like others."""
+    contents, problems = [], []
+    for file in files:
+        try:
+            read = read_file(file, encoding)
+        except InputError as error:
+            problems.append(Problem("error", file, 0, str(error).removeprefix(f"{file}: ")))
+            continue
+        problems += read.problems
+        contents.append(read)
+    return contents, problems
+
+
+def _compared(
+    contents: Sequence[Contents], source: str | None, target: str | None
+) -> Iterator[Problem]:
+    languages = sorted({code for each in contents for code in each.languages})
+    if source or target or not languages:
+        pairs = [(source, target)]
+    elif len(languages) <= _MOST_LANGUAGES:
+        pairs = list(permutations(languages, 2))
+    else:
+        click.echo("name --source and --target to have entries compared", err=True)
+        return
+    book = Glossary([Contents(each.path, each.concepts, each.languages) for each in contents])
+    for pair in pairs:
+        try:
+            yield from book.check(*pair)
+        except InputError as error:
+            if source or target:
+                raise error
+
+
+def _show(problems: Sequence[Problem], show_all: bool) -> None:
+    shown: Counter[str] = Counter()
+    for problem in problems:
+        shown[problem.level] += 1
+        if show_all or problem.level != "note" or shown["note"] <= _MOST_SHOWN:
+            place = f"{problem.path}:{problem.line}" if problem.line else problem.path
+            click.echo(f"{place}: {problem.level}: {problem.message}")
+    hidden = shown["note"] - _MOST_SHOWN
+    if hidden > 0 and not show_all:
+        click.echo(f"… and {hidden} more notes (--all shows them)")
+
+
+def _summarise(contents: Sequence[Contents], problems: Sequence[Problem]) -> None:
+    for each in contents:
+        levels = Counter(problem.level for problem in problems if problem.path == each.path)
+        counts = ", ".join(
+            f"{levels[level]} {level}{'' if levels[level] == 1 else 's'}"
+            for level in ("error", "warning", "note")
+            if levels[level]
+        )
+        languages = f" in {', '.join(sorted(each.languages))}" if each.languages else ""
+        entries = "1 entry" if len(each.concepts) == 1 else f"{len(each.concepts)} entries"
+        click.echo(f"{each.path}: {entries}{languages}; {counts or 'nothing wrong'}")
+
+
+def _record(problem: Problem) -> dict[str, str | int]:
+    return {
+        "level": problem.level,
+        "file": problem.path,
+        "line": problem.line,
+        "message": problem.message,
+    }

@@ -1,0 +1,88 @@
+"""What the source itself demands of a translation: its glossary terms, and what is to be kept.
+
+A glossary and patterns say it for all texts; here it is worked out for each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lexbeam.errors import SettingError
+from lexbeam.glossary import Found, Glossary
+from lexbeam.keep import Kept, compile_patterns, find_kept, respace
+from lexbeam.results import Translation
+from lexbeam.spans import contains
+
+
+class Terms:
+    """Finds in texts what their translations have to have.
+
+    ``info`` is the model's: it says which languages are meant.
+    """
+
+    def __init__(
+        self, glossary: Glossary | None, keep: Iterable[str] | None, info: Mapping[str, Any]
+    ) -> None:
+        if glossary is not None and not isinstance(glossary, Glossary):
+            raise SettingError(
+                f"glossary must be a lexbeam.Glossary, not {type(glossary).__name__}: "
+                "load a file with lexbeam.Glossary.load(path)"
+            )
+        self._glossary = glossary
+        self._patterns = compile_patterns(keep)
+        self._languages = (info.get("source_language"), info.get("target_language"))
+
+    def find(self, text: str) -> Found:
+        """Return what glossary and patterns demand of the translation of a text."""
+        kept = self._kept(text)
+        constraints = [each.text for each in kept]
+        if self._glossary is None:
+            return Found(constraints)
+        skip = [(each.start, each.end) for each in kept]
+        found = self._glossary.find(text, *self._languages, skip=skip)
+        return Found([*constraints, *found.constraints], found.avoid, found.entries)
+
+    def add(self, text: str, constraints: Any, avoid: Any) -> tuple[Any, Any]:
+        """Return what a caller asks for together with what is found in the text.
+
+        What the caller says himself goes first: a phrase that he demands is not demanded once
+        more, nor avoided. Lists that aren't lists are left for others to complain about.
+        """
+        found = self.find(text)
+        asked = [] if constraints is None else constraints
+        if isinstance(asked, list | tuple) and (found.constraints or found.avoid):
+            found = _besides(asked, found)
+            constraints = [*asked, *found.constraints]
+        if isinstance(avoid, list | tuple | None) and found.avoid:
+            avoid = [*(avoid or ()), *found.avoid]
+        return constraints, avoid
+
+    def tidy(self, text: str, translation: Translation) -> Translation:
+        """Let what was kept stand in the translation as it did in the text."""
+        return respace(translation, self._kept(text))
+
+    def _kept(self, text: str) -> list[Kept]:
+        return find_kept(text, self._patterns) if self._patterns else []
+
+
+def _besides(asked: Iterable[Any], found: Found) -> Found:
+    """Leave out what is asked for anyway, as often as it is."""
+    phrases = Counter(each for each in asked if isinstance(each, str))
+    avoid = [each for each in found.avoid if not any(contains(p, each) for p in phrases)]
+    constraints = [left for each in found.constraints if (left := _left(each, phrases))]
+    return Found(constraints, avoid, found.entries)
+
+
+def _left(constraint: Any, phrases: Counter[str]) -> Any:
+    """Return what is left of a demand, None if nothing is; use up the phrases that meet it."""
+    count = constraint.get("count", 1) if isinstance(constraint, dict) else 1
+    for form in constraint["any"] if isinstance(constraint, dict) else [constraint]:
+        used = min(phrases[form], count)
+        phrases[form] -= used
+        count -= used
+    if count == 0 or isinstance(constraint, str):
+        return constraint if count else None
+    rest = {key: value for key, value in constraint.items() if key != "count"}
+    return rest if count == 1 else {**rest, "count": count}

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lexbeam.errors import ConstraintError, InputError, SettingError
+from lexbeam.glossary import Glossary
+from lexbeam.spans import contains, occurrences
+from lexbeam.terms import Terms
+from lexbeam.translator import Translator
+
+INFO = {"source_language": "en", "target_language": "pt"}
+GLOSSARY = Glossary.from_terms({"cat": "gato", "mat": ["tapete", "esteira"]}, {"cat": "gata"})
+
+
+def added(text: str, constraints: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
+    options.setdefault("glossary", GLOSSARY)
+    return Terms(options["glossary"], options.get("keep"), INFO).add(text, constraints, avoid)
+
+
+def test_what_is_found_comes_on_top() -> None:
+    assert added("The cat.", ["a"], ["b"]) == (["a", "gato"], ["b", "gata"])
+    assert added("The dog.", ["a"], ["b"]) == (["a"], ["b"])
+    assert added("The dog.") == (None, None)
+    assert added("The cat.") == (["gato"], ["gata"])
+
+
+def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
+    assert added("cat cat", ["gato"])[0] == ["gato", "gato"]
+    assert added("mat mat mat", ["tapete"])[0] == [
+        "tapete",
+        {"any": ["tapete", "esteira"], "count": 2},
+    ]
+    assert added("mat mat", ["esteira"])[0] == ["esteira", {"any": ["tapete", "esteira"]}]
+    assert added("mat", ["esteira"])[0] == ["esteira"]
+
+
+def test_who_asks_may_have_what_is_forbidden() -> None:
+    assert added("cat", ["uma gata"]) == (["uma gata", "gato"], None)
+
+
+def test_what_is_no_list_is_left_for_others() -> None:
+    assert added("cat", "gato", 5) == ("gato", 5)
+
+
+def test_terms_are_not_looked_for_in_what_is_kept() -> None:
+    assert added("cat {cat} www.cat.com", keep=["placeholders", "urls"])[0] == [
+        "{cat}",
+        "www.cat.com",
+        "gato",
+    ]
+
+
+def test_a_glossary_must_be_one() -> None:
+    with pytest.raises(SettingError, match=r"lexbeam.Glossary.load\(path\)"):
+        Terms("terms.csv", None, INFO)  # type: ignore[arg-type]
+
+
+def test_a_translation_has_the_terms(translator: Translator) -> None:
+    glossary = Glossary.from_terms({"cat": "gato"}, {"cat": "sat"})
+    result = translator.translate("The cat sat, the cat.", glossary=glossary)
+    assert len(list(occurrences(result.text, "gato"))) == 2
+    assert not contains(result.text, "sat")
+    assert [report.text for report in result.constraints] == ["gato", "gato"]
+
+
+def test_each_text_has_its_own_terms(translator: Translator) -> None:
+    glossary = Glossary.from_terms({"cat": "gato", "mat": "tapete"})
+    results = translator.translate(["The cat.", "The mat.", "The."], glossary=glossary)
+    assert [[r.text for r in each.constraints] for each in results] == [["gato"], ["tapete"], []]
+
+
+def test_what_is_kept_is_in_the_translation(translator: Translator) -> None:
+    results = translator.translate(["The <b>cat</b> %s.", "no"], keep=["markup", "placeholders"])
+    assert all(report.met for report in results[0].constraints)
+    assert [report.text for report in results[0].constraints] == ["<b>", "</b>", "%s"]
+    for report in results[0].constraints:
+        assert report.span
+        assert results[0].text[slice(*report.span)] == report.text
+
+
+def test_contradictions_are_errors(translator: Translator) -> None:
+    glossary = Glossary.from_terms({"cat": "gato"})
+    with pytest.raises(ConstraintError, match="gato"):
+        translator.translate("The cat.", avoid=["gato"], glossary=glossary)
+    with pytest.raises(ConstraintError, match="sentence 1: "):
+        translator.translate(["a", "cat"], avoid=[[], ["gato"]], glossary=glossary)
+
+
+def test_wrong_settings_are_errors(translator: Translator) -> None:
+    with pytest.raises(SettingError, match="keep"):
+        translator.translate("The cat.", keep=["("])
+    with pytest.raises(SettingError, match="glossary"):
+        translator.translate("The cat.", glossary="terms.csv")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="must be a string"):
+        translator.translate([None], glossary=GLOSSARY)  # type: ignore[list-item]
