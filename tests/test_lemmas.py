@@ -62,7 +62,7 @@ def test_adjective_and_noun_change_together() -> None:
     found = forms("künstliche Intelligenz", "de")
     assert {"künstliche Intelligenz", "künstlichen Intelligenz"} < set(found)
     assert "künstlich Intelligenz" not in found
-    assert {"maisons blanches", "maison blanche"} < set(forms("maison blanche", "fr"))
+    assert {"petits chats", "petites chats"} < set(forms("petit chat", "fr"))
 
 
 def test_what_follows_a_preposition_stays() -> None:
