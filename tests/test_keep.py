@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import SettingError
-from lexbeam.keep import PATTERNS, Kept, compile_patterns, find_kept, respace
+from lexbeam.keep import PATTERNS, Kept, compile_patterns, demands_of, find_kept, respace
 from lexbeam.results import Alternative, ConstraintReport, Translation
 from lexbeam.spans import locate
 
@@ -134,9 +134,16 @@ def test_what_is_kept_stands_in_the_text(text: str) -> None:
         end = each.end
 
 
+def test_tags_keep_their_order() -> None:
+    tags = {"order": ["<b>", "<i>", "</i>", "</b>"], "case": "exact"}
+    found = find_kept("<b>a <i>%s</i></b> x@y.de", ALL)
+    assert demands_of(found) == [tags, "%s", {"text": "x@y.de", "case": "exact"}]
+    assert demands_of(find_kept("a<br>b", ALL)) == ["<br>"]
+
+
 def translated(text: str, phrases: list[str]) -> Translation:
     reports = [
-        ConstraintReport(phrase, span)
+        ConstraintReport(phrase, span, (span,) if span else ())
         for phrase, span in zip(phrases, locate(text, phrases), strict=True)
     ]
     return Translation(text, -1.0, reports, nbest=[Alternative(text, -1.0, reports)])
@@ -148,6 +155,7 @@ def respaced(source: str, text: str, *others: str) -> str:
     for report in result.constraints:
         if report.span:
             assert result.text[slice(*report.span)] == report.text
+            assert report.spans == (report.span,)
     assert result.nbest[0].text == result.text
     return result.text
 

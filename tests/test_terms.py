@@ -6,6 +6,7 @@ import pytest
 
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.glossary import Glossary
+from lexbeam.phrases import Constraint
 from lexbeam.spans import contains, occurrences
 from lexbeam.terms import Terms
 from lexbeam.translator import Translator
@@ -36,6 +37,23 @@ def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
     assert added("mat", ["esteira"])[0] == ["esteira"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ({"any": ["tapete", "esteira"]}, None),
+        ({"text": "tapete", "count": 2}, None),
+        ({"any": ["tapete", "capacho"]}, {"any": ["tapete", "esteira"]}),
+        ({"text": "tapete", "soft": 2}, {"any": ["tapete", "esteira"]}),
+        ({"order": ["tapete", "x"]}, {"any": ["tapete", "esteira"]}),
+        ({"any": 5}, {"any": ["tapete", "esteira"]}),
+        (Constraint((("tapete",),)), None),
+        (Constraint((("tapete",),), soft=1.0), {"any": ["tapete", "esteira"]}),
+    ],
+)
+def test_all_shapes_are_understood(asked: Any, left: Any) -> None:
+    assert added("mat", [asked])[0] == [asked, *([left] if left else [])]
+
+
 def test_who_asks_may_have_what_is_forbidden() -> None:
     assert added("cat", ["uma gata"]) == (["uma gata", "gato"], None)
 
@@ -47,7 +65,7 @@ def test_what_is_no_list_is_left_for_others() -> None:
 def test_terms_are_not_looked_for_in_what_is_kept() -> None:
     assert added("cat {cat} www.cat.com", keep=["placeholders", "urls"])[0] == [
         "{cat}",
-        "www.cat.com",
+        {"text": "www.cat.com", "case": "exact"},
         "gato",
     ]
 
@@ -72,12 +90,14 @@ def test_each_text_has_its_own_terms(translator: Translator) -> None:
 
 
 def test_what_is_kept_is_in_the_translation(translator: Translator) -> None:
-    results = translator.translate(["The <b>cat</b> %s.", "no"], keep=["markup", "placeholders"])
-    assert all(report.met for report in results[0].constraints)
-    assert [report.text for report in results[0].constraints] == ["<b>", "</b>", "%s"]
-    for report in results[0].constraints:
-        assert report.span
-        assert results[0].text[slice(*report.span)] == report.text
+    (result, _) = translator.translate(
+        ["The <b>cat</b> %s.", "no"], keep=["markup", "placeholders"]
+    )
+    tags, placeholder = result.constraints
+    assert (tags.met, tags.text, placeholder.text) == (True, "<b> … </b>", "%s")
+    assert [result.text[slice(*span)] for span in tags.spans] == ["<b>", "</b>"]
+    assert placeholder.span
+    assert result.text[slice(*placeholder.span)] == "%s"
 
 
 def test_contradictions_are_errors(translator: Translator) -> None:

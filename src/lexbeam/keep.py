@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lexbeam.errors import SettingError
 from lexbeam.results import Alternative, ConstraintReport, Translation
@@ -56,6 +56,7 @@ _ALIASES = {
     "units": "quantities",
     "number": "numbers",
 }
+_TAG = re.compile(r"</?[A-Za-z][^>]*>|<[A-Za-z].*>")
 _AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
 
 Patterns = Sequence[re.Pattern[str]]
@@ -122,6 +123,18 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
+def demands_of(kept: Sequence[Kept]) -> list[Any]:
+    """Return what is demanded of an output so that everything kept is in it.
+
+    Capitals count. Tags must come in the order of the source, so that what was well-formed
+    stays so.
+    """
+    tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
+    others = [each.text for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
+    ordered = [{"order": tags, "case": "exact"}] if len(tags) > 1 else []
+    return ordered + [{"text": t, "case": "exact"} if t[0].islower() else t for t in others]
+
+
 def _trimmed(text: str, span: Span) -> Span:
     """Cut spaces off a match, and off an address what ends the sentence it stands in."""
     start, end = span
@@ -173,7 +186,9 @@ def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternati
         return span[0] + before, span[1] + before + inside
 
     def report_moved(report: ConstraintReport) -> ConstraintReport:
-        return replace(report, span=moved(report.span)) if report.span else report
+        if not report.span:
+            return report
+        return replace(report, span=moved(report.span), spans=tuple(map(moved, report.spans)))
 
     for at, gone, new in reversed(edits):
         text = text[:at] + new + text[at + gone :]
@@ -213,4 +228,5 @@ def _alike(neighbour: str, other: str) -> bool:
 
 
 def _spans(report: ConstraintReport) -> Sequence[Span]:
-    return [report.span] if report.span else []
+    """Return the stretches that must stay as they are: the parts, not what is between them."""
+    return report.spans or ([report.span] if report.span else [])

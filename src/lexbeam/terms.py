@@ -6,12 +6,13 @@ A glossary and patterns say it for all texts; here it is worked out for each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lexbeam.errors import SettingError
 from lexbeam.glossary import Found, Glossary
-from lexbeam.keep import Kept, compile_patterns, find_kept, respace
+from lexbeam.keep import Kept, compile_patterns, demands_of, find_kept, respace
+from lexbeam.phrases import Constraint
 from lexbeam.results import Translation
 from lexbeam.spans import contains
 
@@ -37,7 +38,7 @@ class Terms:
     def find(self, text: str) -> Found:
         """Return what glossary and patterns demand of the translation of a text."""
         kept = self._kept(text)
-        constraints = [each.text for each in kept]
+        constraints = demands_of(kept)
         if self._glossary is None:
             return Found(constraints)
         skip = [(each.start, each.end) for each in kept]
@@ -67,22 +68,43 @@ class Terms:
         return find_kept(text, self._patterns) if self._patterns else []
 
 
-def _besides(asked: Iterable[Any], found: Found) -> Found:
+def _besides(asked: Sequence[Any], found: Found) -> Found:
     """Leave out what is asked for anyway, as often as it is."""
-    phrases = Counter(each for each in asked if isinstance(each, str))
+    known = [each for each in map(_forms, asked) if each]
+    phrases = {form for forms, _ in known for form in forms}
     avoid = [each for each in found.avoid if not any(contains(p, each) for p in phrases)]
-    constraints = [left for each in found.constraints if (left := _left(each, phrases))]
+    left = Counter[frozenset[str]]()
+    for forms, count in known:
+        left[forms] += count
+    constraints = [rest for each in found.constraints if (rest := _rest(each, left))]
     return Found(constraints, avoid, found.entries)
 
 
-def _left(constraint: Any, phrases: Counter[str]) -> Any:
-    """Return what is left of a demand, None if nothing is; use up the phrases that meet it."""
-    count = constraint.get("count", 1) if isinstance(constraint, dict) else 1
-    for form in constraint["any"] if isinstance(constraint, dict) else [constraint]:
-        used = min(phrases[form], count)
-        phrases[form] -= used
+def _forms(asked: Any) -> tuple[frozenset[str], int] | None:
+    """Return the forms of which a constraint wants one, and how often; None for other kinds."""
+    if isinstance(asked, str):
+        return frozenset({asked}), 1
+    if isinstance(asked, Constraint):
+        plain = asked.kind in ("text", "any", "lemma") and asked.soft is None
+        return (frozenset(asked.parts[0]), asked.count) if plain else None
+    if not isinstance(asked, Mapping) or asked.keys() - {"text", "any", "count", "case"}:
+        return None
+    forms, count = asked.get("any", [asked.get("text")]), asked.get("count", 1)
+    readable = isinstance(forms, list | tuple) and all(isinstance(form, str) for form in forms)
+    return (frozenset(forms), count) if readable and isinstance(count, int) else None
+
+
+def _rest(demand: Any, left: Counter[frozenset[str]]) -> Any:
+    """Return what is left of a demand, None if nothing is; use up what meets it."""
+    known = _forms(demand)
+    if known is None:
+        return demand
+    forms, count = known
+    for others in [each for each in left if each <= forms]:
+        used = min(left[others], count)
+        left[others] -= used
         count -= used
-    if count == 0 or isinstance(constraint, str):
-        return constraint if count else None
-    rest = {key: value for key, value in constraint.items() if key != "count"}
+    if count == 0 or isinstance(demand, str):
+        return demand if count else None
+    rest = {key: value for key, value in demand.items() if key != "count"}
     return rest if count == 1 else {**rest, "count": count}
