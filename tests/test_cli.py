@@ -446,6 +446,15 @@ def test_a_glossary_that_cannot_be_used_is_one_line_of_error(tmp_path: Path) -> 
     assert named.exit_code == 0
 
 
+def test_a_glossary_of_other_languages_is_one_line_of_error(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text("en,de\ncat,Katze\n", encoding="utf-8")
+    result = run("translate", "--glossary", str(path), stdin="The cat.\nThe dog.\n")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"lexbeam: {path} has terms in de, en: which is the source language?" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 def test_patterns_that_are_none_are_one_line_of_error() -> None:
     result = run("translate", "--keep", "(", TEXT)
     assert result.exit_code == 1

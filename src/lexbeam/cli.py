@@ -21,6 +21,7 @@ from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
 from lexbeam.phrases import quoted
 from lexbeam.shapes import Reader, read_argument, read_list
 from lexbeam.stream import Stream
+from lexbeam.terms import Terms
 from lexbeam.translator import load
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -195,6 +196,7 @@ def translate(
     avoided += [phrase for path in avoid_files for phrase in read_list(path)]
     load_glossary(settings)
     translator = load(model, threads)
+    Terms(settings.get("glossary"), settings["keep"], translator.info)  # or say what is wrong
     reader = Reader(translator.info.get("target_language"))
     asked = Asked(
         tuple(reader.demands(demands, "-c")), tuple(reader.avoided(avoided, "--avoid")), prefix

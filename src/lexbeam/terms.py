@@ -20,7 +20,8 @@ from lexbeam.spans import contains
 class Terms:
     """Finds in texts what their translations have to have.
 
-    ``info`` is the model's: it says which languages are meant.
+    ``info`` is the model's: it says which languages are meant. That the glossary has them is
+    known from the start, not only when the first text comes.
     """
 
     def __init__(
@@ -34,6 +35,8 @@ class Terms:
         self._glossary = glossary
         self._patterns = compile_patterns(keep)
         self._languages = (info.get("source_language"), info.get("target_language"))
+        if glossary is not None:
+            glossary.find("", *self._languages)
 
     def find(self, text: str) -> Found:
         """Return what glossary and patterns demand of the translation of a text."""

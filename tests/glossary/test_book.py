@@ -66,8 +66,14 @@ def test_languages_are_chosen(sets: Glossary) -> None:
 def test_languages_that_are_missing_are_named(sets: Glossary) -> None:
     with pytest.raises(InputError, match=r"terms.csv has no terms in fr, only in de, en, pt-br"):
         sets.find("x", "en", "fr")
-    with pytest.raises(InputError, match="name the source language"):
+    with pytest.raises(InputError, match="which is the source language"):
         sets.find("x")
+
+
+def test_languages_may_be_given_with_the_files(tmp_path: Path) -> None:
+    glossary = Glossary.load(write(tmp_path, SETS), source="en", target="pt")
+    assert glossary.find("the house").constraints == ["casa"]
+    assert glossary.find("the house", target="de").constraints == ["Haus"]
 
 
 def test_an_export_holds_in_its_direction_only(tmp_path: Path) -> None:

@@ -43,11 +43,17 @@ class Glossary:
     ``case`` says how capitals count when source terms are looked for: *smart* (words written in
     lower case match any capitals, others as they are), *exact* or *any*. With ``lemmas`` a term
     is found in any of its forms (*houses* finds *house*) and its translation may stand in any
-    (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two.
+    (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two. ``source`` and
+    ``target`` are the languages for a model that does not say its own.
     """
 
     def __init__(
-        self, contents: Sequence[Contents], case: Case = "smart", lemmas: bool | str = False
+        self,
+        contents: Sequence[Contents],
+        case: Case = "smart",
+        lemmas: bool | str = False,
+        source: str | None = None,
+        target: str | None = None,
     ) -> None:
         if case not in CASES:
             raise SettingError(f"unknown case {case!r}; choose one of: {', '.join(CASES)}")
@@ -56,6 +62,7 @@ class Glossary:
         self._contents = list(contents)
         self._case = case
         self._lemmas = lemmas
+        self._languages = (source, target)
         self._matchers: dict[tuple[str | None, str | None], Matcher] = {}
 
     @classmethod
@@ -65,6 +72,8 @@ class Glossary:
         case: Case = "smart",
         lemmas: bool | str = False,
         encoding: str | None = None,
+        source: str | None = None,
+        target: str | None = None,
     ) -> Glossary:
         """Read files: CSV, TSV or TBX.
 
@@ -79,7 +88,7 @@ class Glossary:
             if not each.concepts:
                 first = f": {each.problems[0].message}" if each.problems else ""
                 raise InputError(f"{each.path} has no entry that can be used{first}")
-        return cls(contents, case, lemmas)
+        return cls(contents, case, lemmas, source, target)
 
     @classmethod
     def from_terms(
@@ -133,6 +142,7 @@ class Glossary:
         ``source`` and ``target`` are the languages; files that name theirs need them. No term
         is looked for in the stretches of ``skip``.
         """
+        source, target = source or self._languages[0], target or self._languages[1]
         pair = (source, target)
         if pair not in self._matchers:
             self._matchers[pair] = self._matcher(*pair)
@@ -217,7 +227,10 @@ def _wanted(contents: Contents, language: str | None, side: str) -> set[str]:
         return set()
     there = ", ".join(sorted(contents.languages))
     if language is None:
-        raise InputError(f"{contents.path} has terms in {there}: name the {side} language")
+        raise InputError(
+            f"{contents.path} has terms in {there}: which is the {side} language? Name it, as in "
+            f'Glossary.load(path, source="en", target="de")'
+        )
     found = same_language(language, contents.languages)
     if not found:
         raise InputError(f"{contents.path} has no terms in {language}, only in {there}")
