@@ -20,6 +20,7 @@ _TEXT, _SCORE, _TYPE = 1, 2, 3  # fields of SentencePiece
 _UNK_ID, _BOS_ID, _EOS_ID, _PAD_ID = 40, 41, 42, 43  # fields of TrainerSpec
 _UNK_PIECE, _EOS_PIECE = 45, 47
 _VOCABULARY_SIZE = 4
+_LAST_RESORT = 9.0  # below the worst piece, and just above the unknown
 _LOWEST = -1e6  # the score of pieces that are merged last, if at all
 
 
@@ -84,26 +85,25 @@ class PieceModel:
 
         ``foreign`` is what tokens become that are no pieces of this model: control symbols, or
         unused pieces, which no text is cut into but which are written if the network takes them.
+        Single characters among them are cut out all the same, before they would be unknown.
         Pieces without an id come after the network's ``size`` and are never used.
         """
         for token in (special.eos, special.unknown):
             if token not in ids:
                 raise ModelError(f"the token {token!r} is missing")
         known = {piece.text: piece for piece in self.pieces}
+        last = min(piece.score for piece in self.pieces) - _LAST_RESORT
         pieces = [Piece(f"<unused {place}>", kind=Kind.CONTROL) for place in range(size)]
-        taken: dict[int, str] = {}
-        for text, place in ids.items():
-            if not 0 <= place < size:
-                raise ModelError(f"the token {text!r} has the id {place}; the network has {size}")
-            if place in taken:
-                raise ModelError(f"the tokens {taken[place]!r} and {text!r} have one id, {place}")
-            taken[place] = text
-            if text == special.unknown:
-                pieces[place] = Piece(text, kind=Kind.UNKNOWN)
-            elif text in special.control or text == special.eos:
+        for place, text in _by_place(ids, size).items():
+            if text in special.control or text == special.eos:
                 pieces[place] = Piece(text, kind=Kind.CONTROL)
+            elif text == special.unknown:
+                pieces[place] = Piece(text, kind=Kind.UNKNOWN)
+            elif text in known:
+                pieces[place] = known[text]
             elif text:
-                pieces[place] = known.get(text) or Piece(text, _LOWEST, foreign)
+                alone = len(text) == 1
+                pieces[place] = Piece(text, last) if alone else Piece(text, _LOWEST, foreign)
         spare = [piece for text, piece in known.items() if text not in ids]
         pieces += [piece._replace(kind=Kind.UNUSED) for piece in spare]
         return self._write(pieces, ids, special)
@@ -124,6 +124,18 @@ class PieceModel:
         ]
         written = [piece.to_bytes() for piece in pieces]
         return b"".join([*written, bytes_field(_TRAINER, b"".join(trainer)), *self._rest])
+
+
+def _by_place(ids: Mapping[str, int], size: int) -> dict[int, str]:
+    """Turn a table of ids around, if every token can have its own."""
+    places: dict[int, str] = {}
+    for text, place in ids.items():
+        if not 0 <= place < size:
+            raise ModelError(f"the token {text!r} has the id {place}; the network has {size}")
+        if place in places:
+            raise ModelError(f"the tokens {places[place]!r} and {text!r} have one id, {place}")
+        places[place] = text
+    return places
 
 
 def _read_piece(message: bytes) -> Piece:

@@ -19,6 +19,15 @@ from lexbeam.model import naming
 
 _SPM_NAMES = ("sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "spm.model")
 _FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")
+_M2M_LANGUAGES = {  # in the order of their ids, which no file of these checkpoints tells
+    "m2m100": (
+        "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl "
+        "gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml "
+        "mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th "
+        "tl tn tr uk ur uz vi wo xh yi yo zh zu"
+    ),
+    "wmt21": "en ha is ja cs ru zh de",
+}
 _FAIRSEQ_PIECES = 3  # pieces of SentencePiece that fairseq has replaced by its own four
 
 
@@ -39,6 +48,8 @@ def read_vocabularies(folder: Path, kind: str, source_size: int, target_size: in
         return _marian(folder, names, source_size, target_size)
     model, ids = _pieces_and_ids(folder, kind)
     added = _added_tokens(folder, ids)
+    if kind == "m2m_100" and (folder / "vocab.json").exists():
+        added = {**_m2m_languages(folder, len(ids)), **added}
     ids = {**ids, **added}
     control = frozenset(added) | frozenset(_FAIRSEQ_FIRST) | names.control
     special = names._replace(control=control - {names.unknown})
@@ -141,6 +152,14 @@ def _added_tokens(folder: Path, ids: Mapping[str, int]) -> dict[str, int]:
     for token in read_json_if_there(folder / "tokenizer.json").get("added_tokens") or []:
         added[_content(token)] = int(token["id"])
     return added
+
+
+def _m2m_languages(folder: Path, first: int) -> dict[str, int]:
+    name = read_json_if_there(folder / "tokenizer_config.json").get("language_codes", "m2m100")
+    if name not in _M2M_LANGUAGES:
+        raise ModelError(f'{folder / "tokenizer_config.json"}: language codes "{name}" are unknown')
+    codes = _M2M_LANGUAGES[name].split()
+    return {f"__{code}__": place for place, code in enumerate(codes, first)}
 
 
 def _texts(tokens: Any) -> list[str]:
