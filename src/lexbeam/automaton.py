@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexbeam.chains import Chains
+from lexbeam.completions import BoolArray, complete, counts, intersects, pack_goals, pack_progress
 from lexbeam.demands import Demand, number_demands, tokens_of
-from lexbeam.endings import BoolArray, complete, counts, intersects, pack_endings, pack_progress
 from lexbeam.patterns import Pattern
 from lexbeam.scorer import PAD, IntArray
 from lexbeam.softs import Softs
@@ -54,7 +54,7 @@ class Automaton:
         for demands, avoid in zip(self.demands, avoided, strict=True):
             held = [phrase for phrase in avoid if can_hold and self._waits(phrase)]
             banned = [phrase for phrase in avoid if not (can_hold and self._waits(phrase))]
-            self.tries.append(Trie(demands.endings, banned, held))
+            self.tries.append(Trie(demands.goals, banned, held))
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
@@ -148,8 +148,8 @@ class Automaton:
         self._serves = pack_bits([node.serves for node in nodes], self.words)
         ends = [[e for e in node.ends if not e.waits] for node in nodes]
         waiting = [[e for e in node.ends if e.waits] for node in nodes]
-        self._completed_now = pack_endings(ends, self.words)
-        self._completed_later = pack_endings(waiting, self.words)
+        self._completed_now = pack_goals(ends, self.words)
+        self._completed_later = pack_goals(waiting, self.words)
         begun = [node.progress for node in nodes]
         self._progress = pack_progress(begun, first, self.words)
         self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)

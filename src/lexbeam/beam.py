@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
-from lexbeam.tables import pick
+from lexbeam.tables import pick, starts
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -30,6 +30,10 @@ class Hypothesis:
     """One a phrase, in the order they were given."""
     finished: bool
     """Whether the end of sentence was taken."""
+    end: int | None = None
+    """The token that was taken as the end."""
+    slots: list[int] = field(default_factory=list)
+    """For each token and the end: the slot of the beam that it was continued from."""
 
 
 class Beam(NamedTuple):
@@ -74,6 +78,22 @@ class Beam(NamedTuple):
             states and states.take(slots),
         )
 
+    def narrow(self, width: int) -> Beam:
+        """Return the first slots of each beam, at least one."""
+        width = max(width, 1)
+        slots = (starts(*self.token.shape) + np.arange(width)).ravel()
+        token, parent, row, log_prob, score, finished, live, states = self
+        return Beam(
+            token[:, :width],
+            parent[:, :width],
+            row[:, :width],
+            log_prob[:, :width],
+            score[:, :width],
+            finished[:, :width],
+            live[:, :width],
+            states and states.take(slots),
+        )
+
 
 @dataclass
 class History:
@@ -92,9 +112,10 @@ class History:
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
 
-    def tokens_before(self, sentence: int, step: int, slot: int) -> list[int]:
-        """Return the tokens that led to a slot, the one taken at that step left out."""
+    def way_to(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
+        """Return the tokens that led to a slot, and the slots that they were continued from."""
         tokens: list[int] = []
+        slots: list[int] = []
         there: IntArray | None = None
         row = 0
         for number in range(step, -1, -1):
@@ -103,7 +124,8 @@ class History:
                 row = int(np.searchsorted(there, sentence))
             tokens.append(self.tokens[number].item(row, slot))
             slot = self.parents[number].item(row, slot)
-        return tokens[:0:-1]
+            slots.append(slot)
+        return tokens[::-1], slots[::-1]
 
 
 class Finished(NamedTuple):

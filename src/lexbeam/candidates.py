@@ -124,6 +124,7 @@ class Chosen(NamedTuple):
 
     candidates: Candidates
     taken: BoolArray  # shape: (sentences, beam)
+    ended: BoolArray  # shape: (sentences, beam)
     among: Candidates
     """All candidates of the step; those of plain search are only the best."""
     places: IntArray | None

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 
 from lexbeam.errors import ConstraintError
 from lexbeam.patterns import Form, Pattern
-from lexbeam.trie import BEGIN, Ending, Tokens
+from lexbeam.trie import BEGIN, Goal, Tokens
 from lexbeam.words import Words
 
 Demand = Tokens | Pattern
@@ -80,7 +80,7 @@ class Soft:
 class Demands:
     """The bits of a sentence, and everything that reads or sets them."""
 
-    endings: list[Ending] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     softs: list[Soft] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Demands:
     @property
     def strict(self) -> bool:
         """Whether the output has to begin with one of some forms."""
-        return any(ending.strict for ending in self.endings)
+        return any(goal.strict for goal in self.goals)
 
 
 def number_demands(demanded: Sequence[Demand], words: Words | None = None) -> Demands:
@@ -155,7 +155,7 @@ class _Numbering:
         self.demands.hard_tokens += [(len(tokens), bit) for bit in bits]
         self.demands.hard |= field_bits
         self.demands.settled.append(times + 1)
-        ending = Ending(
+        goal = Goal(
             tokens,
             sets=1 << first,
             repeats=field_bits if times > 1 else 0,
@@ -164,7 +164,7 @@ class _Numbering:
             size=len(tokens),
             waits=self._waits(tokens),
         )
-        self.demands.endings.append(ending)
+        self.demands.goals.append(goal)
         return bits
 
     def _waits(self, tokens: Tokens) -> bool:
@@ -194,7 +194,7 @@ class _Numbering:
             self.demands.hard_wanted |= bit
         self.demands.settled.append(2)
         for form in pattern.parts[0]:
-            ending = Ending(
+            goal = Goal(
                 _anchored(form),
                 sets=bit,
                 wanted=bit,
@@ -203,7 +203,7 @@ class _Numbering:
                 waits=not pattern.strict and self._waits(form.tokens),
                 strict=pattern.strict,
             )
-            self.demands.endings.append(ending)
+            self.demands.goals.append(goal)
         return bit
 
     def _add_chain(self, pattern: Pattern, copies: int) -> list[int]:
@@ -282,7 +282,7 @@ class _Numbering:
                 self.demands.hard_tokens.append((size, stage.reached))
                 self.demands.hard_wanted |= wanted
             for form, on_the_way in zip(part, needs, strict=True):
-                ending = Ending(
+                goal = Goal(
                     _anchored(form),
                     sets=sets,
                     wanted=wanted,
@@ -290,7 +290,7 @@ class _Numbering:
                     needs=on_the_way,
                     waits=at_end or self._waits(form.tokens),
                 )
-                self.demands.endings.append(ending)
+                self.demands.goals.append(goal)
 
         self._unnamed.append(name)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.automaton import Automaton
-from lexbeam.endings import BoolArray
+from lexbeam.completions import BoolArray
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
 from lexbeam.trie import BEGIN, ROOT

@@ -88,6 +88,12 @@ class Scorer(Protocol):
         follow an unfinished word (# shape: (vocabulary,)), also takes a keyword ``hold``
         (# shape: (rows,)): the rows that may take none of these, because their word would
         then be an avoided one.
+
+        A scorer for which several tokens end the output lists them all, ``eos`` too, in an
+        attribute ``ends``; the others are among the ``top`` tokens like any. One that has
+        other reasons to stop has a method ``stops(state, parents, tokens)``, which says what
+        would end with these tokens after these rows of the step that returned the state.
+        # shape of all but the state: (sentences, candidates)
         """
         ...
 

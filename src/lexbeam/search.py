@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.allocation import POLICIES, Policy
+from lexbeam.allocation import POLICIES, Plain, Policy
 from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
 from lexbeam.candidates import (
@@ -27,16 +27,19 @@ from lexbeam.candidates import (
     best_of_all,
     collect,
 )
-from lexbeam.errors import ConstraintError
+from lexbeam.ending import Ending, Select, at_least_one, set_aside
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
+from lexbeam.outcome import Outcome
 from lexbeam.patterns import Pattern
-from lexbeam.request import Request, read_requests, show_demand
+from lexbeam.pruning import prune
+from lexbeam.request import Request, read_requests
 from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
 from lexbeam.settings import Settings, read_limits
 from lexbeam.states import States
-from lexbeam.tables import starts, through
+from lexbeam.stopping import are_done
+from lexbeam.tables import pick, starts
 from lexbeam.words import Words
 
 __all__ = ["Hypothesis", "decode"]
@@ -64,6 +67,8 @@ def decode(
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
     observer: Callable[[Moment], object] | None = None,
+    aside: bool = False,
+    cut: bool = False,
 ) -> list[list[Hypothesis]]:
     """Find the best output of each sentence that has all its phrases in it.
 
@@ -80,7 +85,9 @@ def decode(
         prune: a hypothesis that is this much worse than the best finished one is dropped
             (paper, section 3.3); 0 or None: none is.
         stop: ``all``: when all on the beam have finished; ``first``: when one has;
-            ``bound``: when nothing on the beam can still get among the ``nbest`` best.
+            ``bound``: when nothing on the beam can still get among the ``nbest`` best;
+            ``full``: when ``nbest`` have; ``now``: when they have, and the best hypothesis
+            that has all its phrases would not be among them if it ended here.
         max_length: most tokens of an output, the end of sentence not counted; one number, or
             one a sentence.
         nbest: how many outputs to return, where so many have finished.
@@ -93,6 +100,9 @@ def decode(
         starting: marks the tokens that begin a word, by which the words between the parts of a
             pattern are counted; those of ``boundary`` if it is not given.
         observer: is called after every step with what it did, to study a search or show it.
+        aside: what has ended leaves its slot of the beam to what has not; in the paper it
+            keeps it.
+        cut: at ``max_length`` an output may stop as it is, without the end of sentence.
 
     Returns:
         For each sentence its outputs, best first.
@@ -110,7 +120,8 @@ def decode(
     limits = read_limits(max_length, len(sources))
     if not requests:
         return []
-    return Search(scorer, sources, requests, settings, limits, words, observer).run()
+    ending = Ending.of(scorer, aside, cut)
+    return Search(scorer, sources, requests, settings, limits, words, ending, observer).run()
 
 
 class Search:
@@ -124,8 +135,10 @@ class Search:
         settings: Settings,
         limits: IntArray,
         words: Words | None,
+        ending: Ending,
         observer: Callable[[Moment], object] | None = None,
     ) -> None:
+        self.ending = ending
         self.scorer = scorer
         self.observer = observer
         self.settings = settings
@@ -135,6 +148,7 @@ class Search:
         self._compile(limits, words)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
+        self.outcome = Outcome(requests, self.history, ending, self.automaton, settings)
         self.step = 0
         self.model_state = scorer.start(sources, [request.tokens for request in requests])
 
@@ -179,7 +193,7 @@ class Search:
             else:
                 chosen = self.constrained_step(live, self.automaton, self.beam.states)
             self.move(chosen)
-            self.prune()
+            self.beam = prune(self.beam, self.finished, self.sizes, self.settings)
             if self.observer is not None:
                 self.observer(Moment(self.step, self.sentences, self.beam, chosen))
             self.leave()
@@ -192,8 +206,15 @@ class Search:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
         scores = self.ask_model(live, nothing, nothing)
-        candidates = best_of_all(self.lay_out(live, scores, None), self.settings.beam_size)
-        return Chosen(candidates, candidates.score > -np.inf, candidates, None)
+        pool = self.settings.beam_size * self.ending.pool
+        candidates = best_of_all(self.lay_out(live, scores, None), pool)
+        if self.ending.as_in_paper:
+            ended = candidates.token == self.scorer.eos
+            return Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
+        best = Plain(self.settings.beam_size, self.sizes, self.sets)
+        one_bank = np.zeros(candidates.score.shape, np.int64)
+        ended = self.ends(candidates)
+        return self.choose(candidates, ended, lambda score: best.select(one_bank, score))
 
     def constrained_step(self, live: IntArray, automaton: Automaton, states: States) -> Chosen:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
@@ -220,11 +241,49 @@ class Search:
             scores = scores._replace(top_scores=open_scores)
         asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
         proposals = self.lay_out(live, scores, may_end)
-        policy = self.policy
-        candidates = collect(proposals, policy.beam, policy.beam_sizes, automaton, states, asked)
+        policy, pool = self.policy, self.ending.pool
+        beam_sizes = policy.beam_sizes if policy.beam_sizes is None else policy.beam_sizes * pool
+        candidates = collect(proposals, policy.beam * pool, beam_sizes, automaton, states, asked)
+        ended = self.ends(candidates)
+        if not self.ending.as_in_paper:
+            candidates, ended = self.close_early(live, may_end, candidates, ended, automaton)
         banks = self.banks(candidates, automaton)
-        places, taken = policy.select(banks, candidates.score)
-        return Chosen(candidates.take(places), taken, candidates, places)
+        return self.choose(candidates, ended, lambda score: policy.select(banks, score))
+
+    def choose(self, candidates: Candidates, ended: BoolArray, select: Select) -> Chosen:
+        """Choose the new beam among the candidates."""
+        if self.ending.aside:
+            places, taken = set_aside(select, candidates.score, ended)
+        else:
+            places, taken = at_least_one(select(candidates.score))
+        return Chosen(candidates.take(places), taken, pick(ended, places), candidates, places)
+
+    def ends(self, candidates: Candidates) -> BoolArray:
+        """Say which candidates end. # shape: (sentences, candidates)."""
+        last = self.step + 1 >= self.horizon.limits
+        return self.ending.of_candidates(candidates, self.model_state, last)
+
+    def close_early(
+        self,
+        live: IntArray,
+        may_end: BoolArray,
+        candidates: Candidates,
+        ended: BoolArray,
+        automaton: Automaton,
+    ) -> tuple[Candidates, BoolArray]:
+        """Close the candidates that would end before everything is met."""
+        states = candidates.states
+        assert states is not None
+        before = self.beam.finished.ravel().copy()  # shape: (sentences · slots,)
+        before[live] = may_end
+        after = states.bank.reshape(ended.shape) == self.sizes[:, None]
+        if automaton.softs is not None:
+            after = automaton.softs.settle(states)[0].reshape(ended.shape)
+        hold = automaton.hold(states)
+        if hold is not None:
+            after &= ~hold.reshape(ended.shape)
+        goes_on = self.step + 1 < self.horizon.limits
+        return self.ending.close_early(candidates, ended, before, after, goes_on)
 
     def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
         """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
@@ -282,7 +341,7 @@ class Search:
 
         in_time = ~late(scores.top_ids)
         # More was proposed than usual: what is used of it must not depend on other sentences.
-        in_time &= in_time.cumsum(axis=1) <= self.settings.beam_size
+        in_time &= in_time.cumsum(axis=1) <= self.ending.top(self.settings.beam_size)
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)
 
@@ -299,7 +358,7 @@ class Search:
         self, live: IntArray, ask: IntArray, ban: IntArray, hold: BoolArray | None = None
     ) -> Scores:
         """Let the model price the continuations of the live hypotheses."""
-        top = min(self.settings.beam_size, self.scorer.vocabulary_size - 1)
+        top = min(self.ending.top(self.settings.beam_size), self.scorer.vocabulary_size - 1)
         if self.horizon.tight:
             # Tokens that would be too late are mostly those of phrases: look beyond them.
             top += self.horizon.alphabet
@@ -319,16 +378,18 @@ class Search:
         scores = Scores(*answer)  # any sequence of the four will do
         refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
-        return scores._replace(ask_scores=np.maximum(scores.ask_scores, _IMPOSSIBLE))
+        lowest = np.full(1 + ask.shape[1], _IMPOSSIBLE)
+        if self.ending.aside and self.horizon.closed is None:
+            lowest[0] = -np.inf  # nothing hangs on this end
+        return scores._replace(ask_scores=np.maximum(scores.ask_scores, lowest))
 
     # --- the new beam ------------------------------------------------------------------------
 
     def move(self, chosen: Chosen) -> None:
         """Put the chosen candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
-        (score, slot, token, row, states), taken, *_ = chosen
+        (score, slot, token, row, states), taken, ended, *_ = chosen
         log_prob = score
-        ended = token == self.scorer.eos
         newly = None
         if ended.any():
             before = old.finished.ravel()[slot]
@@ -349,92 +410,30 @@ class Search:
         self.history.record(self.sentences, self.beam)
         if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, self.step)
-
-    def prune(self) -> None:
-        """Drop what is too far behind: the best finished hypothesis, or the best of its bank."""
-        beam = self.beam
-        if self.settings.prune is not None and self.finished.any:  # paper, section 3.3
-            near = beam.score >= self.finished.score[:, :1] - self.settings.prune
-            beam = beam._replace(finished=beam.finished & near, live=beam.live & near)
-        if self.settings.lag is not None:
-            near = beam.score >= self.best_of_bank(beam) - self.settings.lag
-            beam = beam._replace(live=beam.live & near)
-        self.beam = beam
-
-    def best_of_bank(self, beam: Beam) -> FloatArray:
-        """Return the score of the best live hypothesis of each one's bank. # shape: as score."""
-        if beam.states is None and not self.finished.any:
-            return beam.score[:, :1]  # plain search puts the best first
-        score = np.where(beam.live, beam.score, -np.inf)
-        if beam.states is None:
-            best: FloatArray = score.max(axis=1, keepdims=True)
-            return best
-        banks = int(self.sizes.max()) + 1
-        bank = through(beam.states.bank.reshape(score.shape), len(score), banks)
-        best = np.full(len(score) * banks, -np.inf)
-        np.maximum.at(best, bank, score)
-        return best[bank]
+            if self.ending.aside:
+                self.beam = self.beam.narrow(int(self.beam.live.sum(axis=1).max()))
 
     def leave(self) -> None:
         """Let sentences that are done leave the batch, with their results."""
         if not self.finished.any and self.beam.live[:, 0].all():
             return  # nothing has ended, and every sentence goes on
-        done = ~self.beam.live.any(axis=1)
-        if self.settings.stop == "first":
-            done |= self.finished.score[:, 0] > -np.inf
-        elif self.settings.stop == "bound":
-            done |= ~self.can_win().any(axis=1)
+        done = are_done(
+            self.settings,
+            self.beam,
+            self.finished,
+            self.step,
+            self.horizon.limits + (not self.ending.cut),
+            self.sizes,
+        )
         if not done.any():
             return
         for place in np.flatnonzero(done).tolist():
-            self.results[self.sentences[place]] = self.hypotheses(place)
+            self.results[self.sentences[place]] = self.outcome.of(
+                int(self.sentences[place]), self.finished, place
+            )
         stay = np.flatnonzero(~done)
         self.sentences, self.sizes = self.sentences[stay], self.sizes[stay]
         self.sets = self.sets[stay]
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.horizon.keep(stay)
-
-    def can_win(self) -> BoolArray:
-        """Say which live hypotheses could still end among the best.
-
-        A log-probability only falls from here; what it is divided by lies between the length
-        now and the limit.
-        """
-        power = self.settings.length_penalty
-        shortest, longest = float(self.step + 2), self.horizon.limits[:, None] + 1.0
-        log_prob = self.beam.log_prob
-        bound = np.maximum(log_prob / shortest**power, log_prob / longest**power)
-        winning: BoolArray = self.beam.live & (bound > self.finished.score[:, -1:])
-        return winning
-
-    def hypotheses(self, place: int) -> list[Hypothesis]:
-        """Return the results of a sentence, read back through the history."""
-        sentence = int(self.sentences[place])
-        found = []
-        for score, log_prob, step, slot in zip(
-            *(a[place] for a in self.finished[:-1]), strict=True
-        ):
-            if score > -np.inf:
-                tokens = self.history.tokens_before(sentence, int(step), int(slot))
-                found.append(self.hypothesis(sentence, tokens, float(score), float(log_prob)))
-        if not found:
-            phrases = ", ".join(map(show_demand, self.requests[sentence].phrases))
-            raise ConstraintError(
-                f"sentence {sentence}: no output with the phrases {phrases} was found that keeps "
-                f"to max_length and to what is avoided; allow more tokens or avoid less"
-            )
-        return found
-
-    def hypothesis(
-        self, sentence: int, tokens: list[int], score: float, log_prob: float
-    ) -> Hypothesis:
-        """Return a finished output; what it gave up is no part of its score any more."""
-        # Only what has met everything that can't be given up is allowed to end.
-        met = [True] * len(self.requests[sentence].phrases)
-        automaton = self.automaton
-        if automaton is not None and automaton.demands[sentence].softs:
-            met, paid = automaton.settle(sentence, tokens)
-            log_prob += paid
-            score = log_prob / (len(tokens) + 1) ** self.settings.length_penalty
-        return Hypothesis(tokens, score, log_prob, met, True)

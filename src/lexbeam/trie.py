@@ -22,7 +22,7 @@ BEGIN = -1
 
 
 @dataclass(frozen=True)
-class Ending:
+class Goal:
     """A string of tokens that does something for a demand when it ends (`lexbeam.demands`)."""
 
     tokens: Tokens
@@ -70,9 +70,9 @@ class Node:
     failure: int = ROOT
     moves: dict[int, int] = field(default_factory=dict)
     """Where a token leads from here, other than where it leads from the root."""
-    ends: list[Ending] = field(default_factory=list)
+    ends: list[Goal] = field(default_factory=list)
     """What ends here, as a suffix of what has been read."""
-    begun: list[Ending] = field(default_factory=list)
+    begun: list[Goal] = field(default_factory=list)
     """What has this node's string as a proper beginning."""
     serves: int = 0
     """Bits of what some suffix of this node's string begins or ends."""
@@ -83,9 +83,9 @@ class Node:
     held: bool = False
     """Does an avoided phrase end here if the word ends here?"""
     strict: bool = False
-    """Must the output go on to a strict ending from here?"""
+    """Must the output go on to a strict goal from here?"""
     leads: bool = False
-    """Does this node lie on the way to a strict ending?"""
+    """Does this node lie on the way to a strict goal?"""
 
 
 class Trie:
@@ -96,21 +96,21 @@ class Trie:
 
     def __init__(
         self,
-        endings: Sequence[Ending],
+        goals: Sequence[Goal],
         avoided: Sequence[Tokens] = (),
         whole_words: Sequence[Tokens] = (),
     ) -> None:
         self.nodes = [Node(depth=0)]
-        for ending in endings:
-            path = self._path(ending.tokens)
+        for goal in goals:
+            path = self._path(goal.tokens)
             for node in path[:-1]:
-                self.nodes[node].begun.append(ending)
-            self.nodes[path[-1]].ends.append(ending)
+                self.nodes[node].begun.append(goal)
+            self.nodes[path[-1]].ends.append(goal)
         for phrase in avoided:
             self.nodes[self._path(phrase)[-1]].avoided = True
         for phrase in whole_words:
             self.nodes[self._path(phrase)[-1]].held = True
-        self._mark_strict(endings)
+        self._mark_strict(goals)
         self._link()
 
     @property
@@ -134,12 +134,12 @@ class Trie:
             path.append(here.children[token])
         return path
 
-    def _mark_strict(self, endings: Sequence[Ending]) -> None:
-        """Mark the ways to strict endings, up to the first that ends on each."""
-        for ending in endings:
-            if not ending.strict:
+    def _mark_strict(self, goals: Sequence[Goal]) -> None:
+        """Mark the ways to strict goals, up to the first that ends on each."""
+        for goal in goals:
+            if not goal.strict:
                 continue
-            for number in self._path(ending.tokens)[1:]:
+            for number in self._path(goal.tokens)[1:]:
                 node = self.nodes[number]
                 node.leads = True
                 if any(other.strict for other in node.ends):
@@ -162,8 +162,8 @@ class Trie:
     def _inherit(self, number: int, suffix: Node) -> None:
         node = self.nodes[number]
         node.serves = suffix.serves
-        for ending in (*node.ends, *node.begun):
-            node.serves |= ending.wanted
+        for goal in (*node.ends, *node.begun):
+            node.serves |= goal.wanted
         node.moves = {**suffix.moves, **node.children}
         node.ends = node.ends + suffix.ends
         node.avoided |= suffix.avoided
@@ -174,11 +174,11 @@ class Trie:
         """Group what this node has begun by what that counts for."""
         node = self.nodes[number]
         wanted: dict[tuple[int, int], int] = {}
-        for ending in node.begun:
-            gain = ending.size - (len(ending.tokens) - node.depth)
+        for goal in node.begun:
+            gain = goal.size - (len(goal.tokens) - node.depth)
             if gain > 0:
-                key = gain, ending.needed(node.depth)
-                wanted[key] = wanted.get(key, 0) | ending.wanted
+                key = gain, goal.needed(node.depth)
+                wanted[key] = wanted.get(key, 0) | goal.wanted
         return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
 from lexbeam.tables import Bits, pack_bits
-from lexbeam.trie import Ending, Progress
+from lexbeam.trie import Goal, Progress
 
 BoolArray = NDArray[np.bool_]
 _Entry = TypeVar("_Entry")
@@ -42,22 +42,22 @@ class Begun:
     needs: Bits | None
 
 
-_NO_ENDING = Ending((), sets=0, wanted=0, size=0)
+_NO_GOAL = Goal((), sets=0, wanted=0, size=0)
 
 
-def pack_endings(ends: Sequence[Sequence[Ending]], words: int) -> list[Completion]:
+def pack_goals(ends: Sequence[Sequence[Goal]], words: int) -> list[Completion]:
     """Pack what ends at each node. ``words`` is the width of sets of bits."""
-    return [_pack_ending_layer(layer, words) for layer in _layers(ends, _NO_ENDING)]
+    return [_pack_goal_layer(layer, words) for layer in _layers(ends, _NO_GOAL)]
 
 
-def _pack_ending_layer(endings: Sequence[Ending], words: int) -> Completion:
-    repeats = [ending.repeats for ending in endings]
-    needs = [ending.needed(len(ending.tokens)) for ending in endings]
+def _pack_goal_layer(goals: Sequence[Goal], words: int) -> Completion:
+    repeats = [goal.repeats for goal in goals]
+    needs = [goal.needed(len(goal.tokens)) for goal in goals]
     return Completion(
-        pack_bits([ending.sets for ending in endings], words),
+        pack_bits([goal.sets for goal in goals], words),
         pack_bits(repeats, words) if any(repeats) else None,
         pack_bits(needs, words) if any(needs) else None,
-        np.array([ending.weight for ending in endings], dtype=np.int64),
+        np.array([goal.weight for goal in goals], dtype=np.int64),
     )
 
 

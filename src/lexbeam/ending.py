@@ -1,0 +1,136 @@
+"""The ways in which outputs end, where those of a model or a caller differ from the paper's.
+
+In the paper (section 3.3) an output ends by one token, keeps its slot of the beam, and has to
+end within the limit. Other searches differ in each of these: there may be several such tokens
+or other reasons to stop, an output that has ended may leave its slot to an unfinished one, and
+at the limit it may be cut off. `Ending` has these choices; the search does all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexbeam.allocation import Selection
+from lexbeam.beam import BoolArray, FloatArray
+from lexbeam.candidates import Candidates
+from lexbeam.errors import ScorerError
+from lexbeam.scorer import IntArray, Scorer
+from lexbeam.tables import pick
+
+Select = Callable[[FloatArray], Selection]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the outputs of a search end."""
+
+    eos: int
+    tokens: BoolArray | None
+    """All tokens that end an output, where there are more than ``eos``. # shape: (vocabulary,)"""
+    stops: Callable[[Any, IntArray, IntArray], BoolArray] | None
+    """The scorer's own say in it, see `lexbeam.scorer.Scorer`."""
+    aside: bool
+    cut: bool
+
+    @classmethod
+    def of(cls, scorer: Scorer, aside: bool, cut: bool) -> Ending:
+        """Return what the caller chose and the scorer asks for."""
+        ends = [int(token) for token in getattr(scorer, "ends", ())]
+        tokens = None
+        if len({*ends, scorer.eos}) > 1:
+            tokens = np.zeros(scorer.vocabulary_size, np.bool_)
+            tokens[[*ends, scorer.eos]] = True
+        return cls(scorer.eos, tokens, getattr(scorer, "stops", None), aside, cut)
+
+    @property
+    def as_in_paper(self) -> bool:
+        """Whether nothing here needs to be looked at."""
+        return not (self.aside or self.cut or self.tokens is not None or self.stops)
+
+    @property
+    def count(self) -> int:
+        """The number of tokens that end an output."""
+        return 1 if self.tokens is None else int(np.count_nonzero(self.tokens))
+
+    @property
+    def pool(self) -> int:
+        """How many candidates to look at for each slot, so that enough remain that don't end."""
+        return 1 + self.count if self.aside else 1
+
+    def top(self, beam: int) -> int:
+        """Return how many tokens of a row, besides the end of sentence, may be needed."""
+        return beam * self.pool if self.stops else beam + self.count - 1
+
+    def by_token(self, tokens: IntArray) -> BoolArray:
+        """Say which of the tokens end an output."""
+        ended: BoolArray = tokens == self.eos if self.tokens is None else self.tokens[tokens]
+        return ended
+
+    def of_candidates(self, candidates: Candidates, state: Any, last: BoolArray) -> BoolArray:
+        """Say which candidates end. # shape: (sentences, candidates).
+
+        ``last`` says which sentences are at their limit, # shape: (sentences,); ``state`` is
+        what the scorer returned for this step.
+        """
+        ended = self.by_token(candidates.token)
+        if self.stops is not None:
+            rows = candidates.row[candidates.slot]
+            stopped = np.asarray(self.stops(state, rows, candidates.token), np.bool_)
+            if stopped.shape != rows.shape:
+                raise ScorerError(f"the scorer's stops has shape {stopped.shape}, not {rows.shape}")
+            ended = ended | stopped
+        return ended | last[:, None] if self.cut and last.any() else ended
+
+    def close_early(
+        self,
+        candidates: Candidates,
+        ended: BoolArray,
+        before: BoolArray,
+        after: BoolArray,
+        goes_on: BoolArray,
+    ) -> tuple[Candidates, BoolArray]:
+        """Close the candidates that would end before everything is met.
+
+        What ends by a token must have met everything ``before`` it, # shape: (sentences ·
+        slots,); what is stopped or cut off, ``after`` it, # shape: (sentences, candidates).
+        Where a scorer would stop all there is of a sentence that ``goes_on``, it is not obeyed
+        until something may end.
+        """
+        by_token = self.by_token(candidates.token)
+        early = ended & ~np.where(by_token, before[candidates.slot], after)
+        score = np.where(early, -np.inf, candidates.score)
+        stuck = goes_on & ~(score > -np.inf).any(axis=1)
+        if stuck.any():
+            ended = np.where(stuck[:, None], by_token, ended)
+            score = np.where(stuck[:, None] & ~by_token, candidates.score, score)
+        return candidates._replace(score=score), ended
+
+
+def set_aside(select: Select, score: FloatArray, ended: BoolArray) -> Selection:
+    """Fill the beam as if nothing ended, and put behind it what ends.
+
+    What ends must be good enough for a slot, but does not take it.
+    """
+    places, taken = at_least_one(select(score))
+    finishing = taken & pick(ended, places)
+    if not (ended & (score > -np.inf)).any():
+        return Selection(places, taken)
+    live_places, live = at_least_one(select(np.where(ended, -np.inf, score)))
+    width = int(finishing.sum(axis=1).max())
+    first = (~finishing).argsort(axis=1, kind="stable")[:, :width]
+    return Selection(
+        np.concatenate((live_places, pick(places, first)), axis=1),
+        np.concatenate((live, pick(finishing, first)), axis=1),
+    )
+
+
+def at_least_one(selection: Selection) -> Selection:
+    """Return beams that have a slot, if an empty one."""
+    sentences, width = selection.places.shape
+    if width:
+        return selection
+    return Selection(np.zeros((sentences, 1), np.int64), np.zeros((sentences, 1), np.bool_))

@@ -1,0 +1,69 @@
+"""Rows in the order that Hugging Face code expects: all beams of all sentences, always.
+
+The search prices only rows that live. Logits processors and the scores that ``generate``
+returns count on ``sentences · beams`` rows, the beams of a sentence next to each other. Slots
+that are empty show the first row of their sentence; a sentence that is done, its last one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lexbeam.scorer import IntArray
+
+
+class Layout:
+    """Where the live rows of a step stand among all."""
+
+    def __init__(self, sentences: int, beams: int) -> None:
+        self._sentences = sentences
+        self._beams = beams
+        self._last_ids: Tensor | None = None  # shape: (sentences, length)
+
+    def follow(self, ids: Tensor, sentences: IntArray) -> None:
+        """Turn to the rows of a step. # shape: (rows, length), (rows,)."""
+        present, first, count = np.unique(sentences, return_index=True, return_counts=True)
+        slot = np.arange(len(sentences)) - first.repeat(count)
+        self._ids, self._present = ids, present
+        self._place = sentences * self._beams + slot  # shape: (rows,)
+        self._is_full = len(sentences) == self._sentences * self._beams
+        first_of = np.zeros(self._sentences, np.int64)
+        first_of[present] = first
+        self._row = first_of.repeat(self._beams)  # shape: (sentences · beams,)
+        self._row[self._place] = np.arange(len(sentences))
+        self._gone = np.ones(self._sentences, np.bool_)
+        self._gone[present] = False
+        self._remember(first)
+
+    def _remember(self, first: IntArray) -> None:
+        """Keep a row of each sentence, for when it has none any more."""
+        present = torch.from_numpy(self._present).to(self._ids.device)
+        rows = self._ids[torch.from_numpy(first).to(self._ids.device)]
+        if self._last_ids is None or len(present) == self._sentences:
+            self._last_ids = rows
+            return
+        longer = torch.cat((self._last_ids, self._last_ids[:, -1:]), dim=1)
+        longer[present] = rows
+        self._last_ids = longer
+
+    def widen_ids(self) -> Tensor:
+        """Return the ids of all beams. # shape: (sentences · beams, length)."""
+        ids = self.widen(self._ids)
+        if self._gone.any() and self._last_ids is not None:
+            gone = torch.from_numpy(self._gone.repeat(self._beams)).to(ids.device)
+            ids[gone] = self._last_ids.repeat_interleave(self._beams, dim=0)[gone]
+        return ids
+
+    def widen(self, values: Tensor) -> Tensor:
+        """Return the values of rows as those of all beams. # shape: (sentences · beams, …)."""
+        if self._is_full:
+            return values
+        return values[torch.from_numpy(self._row).to(values.device)]
+
+    def narrow(self, values: Tensor) -> Tensor:
+        """Return the values of the live rows. # shape: (rows, …)."""
+        if self._is_full:
+            return values
+        return values[torch.from_numpy(self._place).to(values.device)]

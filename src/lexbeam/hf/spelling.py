@@ -1,0 +1,245 @@
+"""Phrases as a Hugging Face tokenizer spells them, and where its tokens show words to end.
+
+A phrase is demanded as the tokens that the tokenizer has for it in the middle of a sentence of
+the target language. Whether it stands there as whole words can be seen with vocabularies that
+mark where words begin: ``▁`` (SentencePiece), ``Ġ`` (byte-level BPE), ``##`` (WordPiece). With
+others a phrase is its tokens, and nothing is said about what stands beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerBase
+
+from lexbeam.beam import Hypothesis
+from lexbeam.constraints import Constraints, quoted
+from lexbeam.errors import ConstraintError, InputError
+from lexbeam.spans import are_glued, contains, is_unspaced, needs_boundary
+
+BoolArray = NDArray[np.bool_]
+
+_BEFORE = ("a", "1", ",")
+"""What a phrase is put behind to see its tokens in the middle of a sentence."""
+
+_MOST_SPELLINGS = 200
+"""Ways to write an avoided phrase that are closed, those with the fewest tokens first."""
+
+_UNKNOWN = "\ufffd"
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """What is asked of a batch, as tokens, with the facts about words where they are known."""
+
+    phrases: Sequence[Sequence[Any]] | None
+    avoid: Sequence[Sequence[Any]] | None
+    boundary: BoolArray | None = None  # shape: (tokens of the tokenizer,)
+    closing: BoolArray | None = None
+    is_clean: Callable[[int, Sequence[int]], bool] | None = None
+    """Says of a sentence's output, as text, that nothing avoided is in it."""
+
+    def clean_first(self, sentence: int, found: Sequence[Hypothesis]) -> list[Hypothesis]:
+        """Put outputs to which an avoided phrase came back by other tokens behind the rest."""
+        if self.is_clean is None or not self.avoid or not self.avoid[sentence]:
+            return list(found)
+        is_clean = self.is_clean
+        return sorted(found, key=lambda hypothesis: not is_clean(sentence, hypothesis.tokens))
+
+    def masks(
+        self, vocabulary_size: int, ends: Sequence[int]
+    ) -> tuple[BoolArray | None, BoolArray | None]:
+        """Return the facts for a model's vocabulary, which may be larger: padded, say."""
+        if self.boundary is None or self.closing is None:
+            return None, None
+        fitted = []
+        for mark in (self.boundary, self.closing):
+            wide = np.zeros(vocabulary_size, np.bool_)
+            known = min(len(mark), vocabulary_size)
+            wide[:known] = mark[:known]
+            fitted.append(wide)
+        fitted[0][list(ends)] = True
+        return fitted[0], fitted[1]
+
+
+class Speller:
+    """Spells phrases with one tokenizer."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer: Any = tokenizer
+
+    def spell(self, constraints: object, avoid: object) -> Spelled:
+        """Return what is asked of each sentence as tokens."""
+        demanded, avoided = _lists("constraints", constraints), _lists("avoid", avoid)
+        count = len(demanded if demanded is not None else avoided or ())
+        phrases: list[list[list[int]]] = []
+        closed: list[list[list[int]]] = []
+        unwanted: list[tuple[str, ...]] = []
+        for i in range(count):
+            try:
+                asked = Constraints.build(
+                    demanded and demanded[i],
+                    avoided[i] if avoided is not None and i < len(avoided) else None,
+                )
+                phrases.append([self.ids(phrase) for phrase in asked.phrases])
+                unwanted.append(asked.avoid)
+                closed.append([ids for phrase in asked.avoid for ids in self.every_way(phrase)])
+            except ConstraintError as error:
+                raise ConstraintError(f"sentence {i}: {error}") from None
+        boundary, closing = word_marks(self._tokenizer)
+        return Spelled(
+            None if demanded is None else phrases,
+            None if avoided is None else closed,
+            boundary,
+            closing,
+            lambda sentence, ids: self._is_clean(ids, unwanted[sentence]),
+        )
+
+    def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:
+        text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()
+        return not any(contains(text, phrase) for phrase in avoided)
+
+    def ids(self, phrase: str) -> list[int]:
+        """Return the tokens of a phrase in the middle of a sentence."""
+        space = "" if is_unspaced(phrase[0]) else " "
+        found = None
+        for before in _BEFORE:
+            alone, together = self._encode(before), self._encode(before + space + phrase)
+            if alone and together[: len(alone)] == alone:
+                found = together[len(alone) :]
+                break
+        ids = self._encode(phrase) if found is None else found
+        if not ids:
+            raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
+        if self._tokenizer.unk_token_id in ids:
+            raise ConstraintError(
+                f"{quoted(phrase)} has characters that the tokenizer does not know"
+            )
+        return ids
+
+    def every_way(self, phrase: str) -> list[list[int]]:
+        """Return the ways to write a phrase, the tokenizer's own first."""
+        ids = self.ids(phrase)
+        written = writings(self._tokenizer)
+        pieces = [written[token] if written is not None else "" for token in ids]
+        if not all(pieces) or any(_UNKNOWN in piece for piece in pieces):
+            return [ids]
+        ways = _segmentations("".join(pieces), _by_writing(self._tokenizer))
+        return [ids, *(way for way in ways if way != ids)]
+
+    def _encode(self, text: str) -> list[int]:
+        encoded = self._tokenizer(text_target=text, add_special_tokens=False)
+        return [int(token) for token in encoded["input_ids"]]
+
+
+def _lists(name: str, given: object) -> list[Any] | None:
+    if given is None:
+        return None
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise InputError(f"{name} must be a list with a list of phrases for each sentence")
+    return list(given)
+
+
+def _segmentations(text: str, vocabulary: dict[str, int]) -> list[list[int]]:
+    """Return the ways to cut a text into pieces of a vocabulary, the shortest first."""
+    ways: list[tuple[int, list[int]]] = [(0, [])]
+    found: list[list[int]] = []
+    while ways and len(found) < _MOST_SPELLINGS:
+        longer = []
+        for start, ids in ways[:_MOST_SPELLINGS]:
+            for end in range(start + 1, len(text) + 1):
+                token = vocabulary.get(text[start:end])
+                if token is None:
+                    continue
+                if end == len(text):
+                    found.append([*ids, token])
+                else:
+                    longer.append((end, [*ids, token]))
+        ways = sorted(longer, key=lambda way: -way[0])
+    return found[:_MOST_SPELLINGS]
+
+
+# --- the vocabulary ------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
+    """Say before which tokens a word has ended, and after which, whatever follows.
+
+    None for both where the vocabulary does not show it.
+    """
+    written = writings(tokenizer)
+    if written is None:
+        return None, None
+    boundary = np.zeros(len(written), np.bool_)  # shape: (tokens,)
+    closing = np.zeros(len(written), np.bool_)
+    for token, text in enumerate(written):
+        if text:
+            boundary[token] = text[0] != _UNKNOWN and not are_glued("a", text[0])
+            closing[token] = text[-1] != _UNKNOWN and not needs_boundary(text)
+    return boundary, closing
+
+
+@lru_cache(maxsize=4)
+def _by_writing(tokenizer: Any) -> dict[str, int]:
+    written = writings(tokenizer) or []
+    return {text: token for token, text in enumerate(written) if text and _UNKNOWN not in text}
+
+
+@lru_cache(maxsize=4)
+def writings(tokenizer: Any) -> list[str] | None:
+    """Return what each token adds to a text, with its space; nothing where that isn't known.
+
+    None where the vocabulary does not show spaces at the beginning of tokens.
+    """
+    pieces: list[str] = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    shown = tokenizer.convert_ids_to_tokens(
+        tokenizer(text_target="a b a", add_special_tokens=False)["input_ids"]
+    )
+    if any(piece.startswith("▁") for piece in shown):
+        read = _sentencepiece_text
+    elif any(piece.startswith("Ġ") for piece in shown):
+        read = _byte_level_text
+    elif any(piece is not None and piece.startswith("##") for piece in pieces):
+        read = _wordpiece_text
+    else:
+        return None
+    silent = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
+    return [
+        "" if token in silent or not piece else read(piece) for token, piece in enumerate(pieces)
+    ]
+
+
+def _sentencepiece_text(piece: str) -> str:
+    if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
+        code = int(piece[3:5], 16)
+        return chr(code) if code < 0x80 else _UNKNOWN
+    return piece.replace("▁", " ")
+
+
+def _byte_level_text(piece: str) -> str:
+    codes = _byte_codes()
+    if any(character not in codes for character in piece):
+        return ""
+    return bytes(codes[character] for character in piece).decode("utf-8", "replace")
+
+
+def _wordpiece_text(piece: str) -> str:
+    return piece[2:] if piece.startswith("##") else " " + piece
+
+
+@lru_cache(maxsize=1)
+def _byte_codes() -> dict[str, int]:
+    """Return the byte that each character of a byte-level vocabulary stands for.
+
+    Bytes that print in Latin-1 stand for themselves; the others were moved beyond it in order.
+    """
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    moved = [byte for byte in range(0x100) if byte not in plain]
+    codes = {chr(byte): byte for byte in plain}
+    return codes | {chr(0x100 + place): byte for place, byte in enumerate(moved)}
