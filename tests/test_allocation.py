@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.allocation import (
+    HANDICAP,
     POLICIES,
     Cbs,
     Dba,
     Gbs,
+    Lookahead,
     Plain,
     adjust,
     allocate,
@@ -130,6 +132,23 @@ def test_dba_fills_each_banks_slots_with_its_best(
         assert len(places) == min(beam, len(real))
 
 
+@given(candidate_batches(), st.integers(1, 12))
+def test_lookahead_sets_each_candidate_back_by_those_of_its_bank_before_it(
+    batch: tuple[list[int], IntArray, np.ndarray[tuple[int, int], np.dtype[np.float64]]], beam: int
+) -> None:
+    sizes, bank, score = batch
+    selection = Lookahead(beam, np.array(sizes), np.ones_like(sizes)).select(bank, score)
+    for row in range(len(sizes)):
+        real = np.flatnonzero(score[row] > NO).tolist()
+        by_bank = sorted(real, key=lambda p: (-bank[row][p], -score[row][p], p))
+        before = {
+            p: sum(bank[row][q] == bank[row][p] for q in by_bank[:i]) for i, p in enumerate(by_bank)
+        }
+        best = sorted(by_bank, key=lambda p: -(score[row][p] - HANDICAP * before[p]))[:beam]
+        expected = [p for p in by_bank if p in best]
+        assert selection.places[row][selection.taken[row]].tolist() == expected
+
+
 @given(candidate_batches(), st.integers(1, 3))
 def test_gbs_gives_each_bank_its_own_beam(
     batch: tuple[list[int], IntArray, np.ndarray[tuple[int, int], np.dtype[np.float64]]], base: int
@@ -185,13 +204,14 @@ def test_k_best_takes_the_first_of_equals(rows: int) -> None:
         assert k_best(keys, k).tolist() == expected.tolist()
 
 
-def test_large_and_small_batches_select_alike() -> None:
+@pytest.mark.parametrize("policy", [Dba, Lookahead])
+def test_large_and_small_batches_select_alike(policy: type[Dba] | type[Lookahead]) -> None:
     random = np.random.default_rng(2)
     bank = random.integers(0, 31, (40, 300))
     score = np.where(random.random((40, 300)) < 0.2, NO, random.normal(size=(40, 300)) - 20)
-    whole = Dba(8, np.full(40, 30), np.ones(40, np.int64)).select(bank, score)
+    whole = policy(8, np.full(40, 30), np.ones(40, np.int64)).select(bank, score)
     for row in range(40):
-        one = Dba(8, np.array([30]), np.array([1])).select(
+        one = policy(8, np.array([30]), np.array([1])).select(
             bank[row : row + 1], score[row : row + 1]
         )
         assert whole.places[row].tolist() == one.places[0].tolist()

@@ -230,7 +230,11 @@ def test_the_need_is_the_shortest_way_to_the_end(case: dict[str, Any], output: l
 
 
 @settings(max_examples=80)
-@given(cases(), st.sampled_from(["dba", "cbs", "beam"]), st.sampled_from(["all", "bound"]))
+@given(
+    cases(),
+    st.sampled_from(["dba", "lookahead", "cbs", "beam"]),
+    st.sampled_from(["all", "bound"]),
+)
 def test_a_wide_beam_finds_the_best_output(case: dict[str, Any], algorithm: str, stop: str) -> None:
     best = truth(case)
     beam = 600 if algorithm == "cbs" else WIDE

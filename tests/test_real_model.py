@@ -38,7 +38,7 @@ def test_free_translation(english_portuguese: lexbeam.Translator) -> None:
     assert -0.2 < result.score < 0
 
 
-@pytest.mark.parametrize("algorithm", ["dba", "gbs", "cbs", "beam"])
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs", "cbs", "beam"])
 def test_constraints_are_in_the_text(
     english_portuguese: lexbeam.Translator, algorithm: str
 ) -> None:

@@ -16,7 +16,7 @@ from lexbeam.search import Hypothesis, decode
 from lexbeam.testing import HistoryScorer, TableScorer
 
 ALGORITHMS = sorted(POLICIES)
-WIDE = {"dba": 2000, "beam": 2000, "gbs": 400, "cbs": 400}
+WIDE = {"dba": 2000, "lookahead": 2000, "beam": 2000, "gbs": 400, "cbs": 400}
 
 
 def random_table(seed: int, size: int = 5, eos: int = 1) -> TableScorer:

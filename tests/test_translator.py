@@ -126,7 +126,7 @@ def test_even_nothing_says_what_is_demanded(translator: Translator) -> None:
     assert contains(translator.translate("", constraints=["gato"]).text, "gato")
 
 
-@pytest.mark.parametrize("algorithm", ["dba", "gbs", "cbs"])
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs", "cbs"])
 def test_every_algorithm_meets_constraints(translator: Translator, algorithm: str) -> None:
     result = translator.translate(TEXT, ["gato", "no tapete"], algorithm=algorithm, beam_size=4)
     assert all(report.met for report in result.constraints)

@@ -6,6 +6,8 @@ them. What sets the algorithms apart is only how many slots a bank gets:
 
 - dynamic beam allocation (`Dba`): a fixed beam, equal slots a bank, the remainder to the top
   bank; slots that a bank can't use go to the nearest banks that can;
+- looking ahead (`Lookahead`): a fixed beam for the best by score and expected price of what is
+  unmet, with a preference for banks that have little yet; not in the paper;
 - grid beam search (`Gbs`): a beam of its own for each bank, so that it grows with C;
 - constrained beam search (`Cbs`): a beam of its own for each *set* of constraints met, so
   that it grows with 2^C;
@@ -28,6 +30,9 @@ from lexbeam.tables import pick, through
 NO_CANDIDATE = -np.inf
 """The score of a place in the candidates that holds none."""
 
+HANDICAP = 0.5
+"""How much better a bank's next candidate must be, in mean prices of a constraint."""
+
 _SMALL = 4096
 
 
@@ -39,7 +44,7 @@ class Selection(NamedTuple):
 
 
 class Policy(Protocol):
-    """A way to divide the beams of a batch; see the module for the four there are.
+    """A way to divide the beams of a batch; see the module for those there are.
 
     It is made anew when sentences leave, from their numbers of constraint tokens.
     """
@@ -121,6 +126,31 @@ class Dba:
         return Selection(ranked[:, ranks], np.ones((1, len(ranks)), np.bool_))
 
 
+class Lookahead:
+    """A fixed beam for the candidates with the best prospects, whatever their bank.
+
+    Scores are those of `lexbeam.outlook`, which can be compared across banks. They are estimates
+    all the same: so each bank's best candidate goes in as it is, and every further one of a bank
+    has to be better by `HANDICAP`.
+    """
+
+    by_set = False
+    beam_sizes = None
+
+    def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
+        self.beam = base
+        self._banks = int(sizes.max(initial=0)) + 1
+
+    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+        """Take the best, after each has been set back by its rank in its bank."""
+        counts = count(bank, score, self._banks)
+        ranked = _by_bank(bank, score, bank.shape[1])
+        rank = np.arange(ranked.shape[1]) - pick(_above(counts), pick(bank, ranked))
+        handicapped = pick(score, ranked) - HANDICAP * rank
+        places = pick(ranked, np.sort(k_best(handicapped, self.beam), axis=1))
+        return _take(places, score)
+
+
 class Gbs:
     """Grid beam search: ``base`` slots for each bank, used or not; the beam grows with C."""
 
@@ -156,6 +186,7 @@ class Cbs:
 
 POLICIES: dict[str, Callable[[int, IntArray, IntArray], Policy]] = {
     "dba": Dba,
+    "lookahead": Lookahead,
     "gbs": Gbs,
     "cbs": Cbs,
     "beam": Plain,

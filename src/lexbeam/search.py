@@ -31,6 +31,7 @@ from lexbeam.ending import Ending, Select, at_least_one, set_aside
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
 from lexbeam.outcome import Outcome
+from lexbeam.outlook import Outlook
 from lexbeam.patterns import Pattern
 from lexbeam.pruning import prune
 from lexbeam.request import Request, read_requests
@@ -81,7 +82,8 @@ def decode(
         avoid: for each sentence, the token sequences that its output must not have.
         prefix: for each sentence, the tokens that its output begins with.
         beam_size: the slots of the beam; with ``gbs`` and ``cbs``, those of each bank.
-        algorithm: how the beam is divided: ``dba``, ``gbs``, ``cbs``, or ``beam`` for not.
+        algorithm: how the beam is divided: ``dba`` as in the paper, ``lookahead`` with regard to
+            what is still unmet, ``gbs``, ``cbs``, or ``beam`` for not at all.
         prune: a hypothesis that is this much worse than the best finished one is dropped
             (paper, section 3.3); 0 or None: none is.
         stop: ``all``: when all on the beam have finished; ``first``: when one has;
@@ -146,6 +148,9 @@ class Search:
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
         self.sentences = np.arange(len(requests))
         self._compile(limits, words)
+        self.outlook: Outlook | None = None
+        if self.automaton is not None and settings.algorithm == "lookahead":
+            self.outlook = Outlook(self.automaton, sources, limits, scorer.eos)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
         self.outcome = Outcome(requests, self.history, ending, self.automaton, settings)
@@ -214,7 +219,9 @@ class Search:
         best = Plain(self.settings.beam_size, self.sizes, self.sets)
         one_bank = np.zeros(candidates.score.shape, np.int64)
         ended = self.ends(candidates)
-        return self.choose(candidates, ended, lambda score: best.select(one_bank, score))
+        return self.choose(
+            candidates, candidates.score, ended, lambda score: best.select(one_bank, score)
+        )
 
     def constrained_step(self, live: IntArray, automaton: Automaton, states: States) -> Chosen:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
@@ -248,14 +255,20 @@ class Search:
         if not self.ending.as_in_paper:
             candidates, ended = self.close_early(live, may_end, candidates, ended, automaton)
         banks = self.banks(candidates, automaton)
-        return self.choose(candidates, ended, lambda score: policy.select(banks, score))
+        worth = candidates.score
+        if self.outlook is not None:
+            self.outlook.learn(sentence, tokens, targets, scores.ask_scores[:, 1:])
+            worth = self.outlook.of(candidates, self.step)
+        return self.choose(candidates, worth, ended, lambda score: policy.select(banks, score))
 
-    def choose(self, candidates: Candidates, ended: BoolArray, select: Select) -> Chosen:
-        """Choose the new beam among the candidates."""
+    def choose(
+        self, candidates: Candidates, worth: FloatArray, ended: BoolArray, select: Select
+    ) -> Chosen:
+        """Choose the new beam among the candidates, by what they are worth."""
         if self.ending.aside:
-            places, taken = set_aside(select, candidates.score, ended)
+            places, taken = set_aside(select, worth, ended)
         else:
-            places, taken = at_least_one(select(candidates.score))
+            places, taken = at_least_one(select(worth))
         return Chosen(candidates.take(places), taken, pick(ended, places), candidates, places)
 
     def ends(self, candidates: Candidates) -> BoolArray:
@@ -437,3 +450,5 @@ class Search:
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.horizon.keep(stay)
+        if self.outlook is not None:
+            self.outlook.keep(stay)
