@@ -59,6 +59,26 @@ def test_even_an_empty_text_says_what_is_demanded() -> None:
     assert run("translate", "").stdout == "\n"
 
 
+def test_a_trace_of_a_text(tmp_path: Path) -> None:
+    page = tmp_path / "beam.html"
+    result = run("translate", TEXT, "-c", "gato", "--trace", str(page))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == run("translate", TEXT, "-c", "gato").stdout
+    assert TEXT in page.read_text(encoding="utf-8")
+
+
+def test_a_trace_is_of_one_text_that_can_be_translated(tmp_path: Path) -> None:
+    page = tmp_path / "beam.html"
+    result = run("translate", "--trace", str(page), stdin=TEXT)
+    assert result.exit_code == 2
+    assert "give it as an argument" in result.stderr
+    assert run("translate", TEXT, "-c", "gato", "--avoid", "gato", "--trace", str(page)).exit_code
+    assert not page.exists()
+    result = run("translate", TEXT, "--trace", str(tmp_path / "no" / "beam.html"))
+    assert result.exit_code == 1
+    assert "can't write the trace" in result.stderr
+
+
 def test_a_text_as_json() -> None:
     (record,) = records(run("translate", TEXT, "-c", "gato", "--json"))
     (report,) = record["constraints"]

@@ -8,10 +8,12 @@ that its logic reads top-down while the jobs of all texts share their batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar
 
 from lexbeam.beam import Hypothesis
+from lexbeam.candidates import Moment
 from lexbeam.errors import InputError
 from lexbeam.patterns import Pattern
 from lexbeam.scorer import Scorer
@@ -81,6 +83,20 @@ class SettingsArguments(TypedDict, total=False):
     prices: bool
 
 
+class Watcher(Protocol):
+    """Somebody who wants to see searches as they go (see `lexbeam.tracing`)."""
+
+    def begin(
+        self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
+    ) -> Callable[[Moment], object]:
+        """Return who is to be shown the steps of a batch."""
+        ...
+
+    def end(self, answers: Sequence[Answer]) -> None:
+        """Take note of what the batch that was begun last has found."""
+        ...
+
+
 class BatchDecoder:
     """A scorer together with the word boundaries of its target vocabulary."""
 
@@ -91,6 +107,13 @@ class BatchDecoder:
         self._boundary = boundary
         self._closing = closing
         self._starting = starting
+        self._watcher: Watcher | None = None
+
+    def watched_by(self, watcher: Watcher) -> BatchDecoder:
+        """Return the same decoder, with somebody who watches what it does."""
+        watched = copy(self)
+        watched._watcher = watcher
+        return watched
 
     def run(self, jobs: Sequence[Job], settings: TextSettings) -> list[Answer]:
         """Search for all jobs; return their hypotheses, best first, in the order of the jobs.
@@ -114,7 +137,9 @@ class BatchDecoder:
             beam_size = min(settings.beam_size, DRAFT_BEAM)
             settings = replace(settings, beam_size=beam_size, nbest=1, stop="first")
         chosen = [jobs[i] for i in batch]
-        return decode(
+        watcher = self._watcher
+        observer = watcher.begin(chosen, settings, self._scorer) if watcher else None
+        answers = decode(
             self._scorer,
             [job.source for job in chosen],
             [list(job.phrases) for job in chosen],
@@ -131,7 +156,11 @@ class BatchDecoder:
             boundary=self._boundary,
             closing=self._closing,
             starting=self._starting,
+            observer=observer,
         )
+        if watcher is not None:
+            watcher.end(answers)
+        return answers
 
 
 class Refusal(Exception):  # noqa: N818  (it never leaves the package)

@@ -138,6 +138,8 @@ class Moment(NamedTuple):
     sentences: IntArray  # shape: (sentences,), those still searched
     beam: Beam
     chosen: Chosen
+    automaton: Automaton | None = None
+    """What the states of hypotheses mean; None: no sentence of the batch has constraints."""
 
 
 def best_of_all(proposals: Proposals, k: int) -> Candidates:

@@ -22,6 +22,7 @@ from lexbeam.phrases import quoted
 from lexbeam.shapes import Reader, read_argument, read_list
 from lexbeam.stream import Stream
 from lexbeam.terms import Terms
+from lexbeam.tracing import Recorder
 from lexbeam.translator import load
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -32,6 +33,7 @@ Examples:
   lexbeam translate "The cat sat on the mat." -c gato -c "no tapete" --avoid esteira
   lexbeam translate --model en-pt < in.txt > out.txt
   lexbeam translate --model ./my-model --json < in.jsonl > out.jsonl
+  lexbeam translate "The cat sat on the mat." -c gato --trace beam.html
   lexbeam info en-pt
 """
 
@@ -175,6 +177,12 @@ main.add_command(glossary)
     show_default=True,
     help="Sentences searched together.",
 )
+@click.option(
+    "--trace",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="HTML",
+    help="Write a page that shows the search of TEXT step by step.",
+)
 def translate(
     text: str | None,
     model: str | None,
@@ -186,11 +194,14 @@ def translate(
     tabs: bool,
     ordered: bool,
     threads: int,
+    trace: Path | None,
     **settings: Any,
 ) -> None:
     """Translate the argument or standard input."""
     if (as_json and tabs) or (ordered and not tabs):
         raise click.UsageError("--tabs and --json exclude each other; --ordered goes with --tabs")
+    if trace and text is None:
+        raise click.UsageError("--trace shows the search of one text: give it as an argument")
     demands = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
     avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
     avoided += [phrase for path in avoid_files for phrase in read_list(path)]
@@ -202,6 +213,8 @@ def translate(
         tuple(reader.demands(demands, "-c")), tuple(reader.avoided(avoided, "--avoid")), prefix
     )
     plain: LineFormat = TabLines(asked, ordered) if tabs else PlainLines(asked)
+    recorder = Recorder(translator) if trace else None
+    translator = recorder.translator if recorder else translator
     stream = Stream(translator, JsonLines(asked) if as_json else plain, settings)
     output = sys.stdout.buffer
     with _graceful():
@@ -209,6 +222,8 @@ def translate(
             stream.run(sys.stdin.buffer, output)
         else:
             stream.run_one(text, plain, output)
+    if trace and recorder and recorder.texts:
+        recorder.trace().save(trace)
     sys.exit(1 if stream.failed else 0)
 
 

@@ -9,6 +9,7 @@ probability it lowers least.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from lexbeam.avoidance import Avoidance
 from lexbeam.batches import Answer, Conversation, Job, TextSettings, Tokens
@@ -29,6 +30,14 @@ ROUNDS = 3
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
+
+
+class Outcome(NamedTuple):
+    """What became of one part of a text."""
+
+    source: str
+    output: str
+    found: Hypothesis
 
 
 class Document:
@@ -301,6 +310,13 @@ class Document:
         return prices
 
     # --- the way out ------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What was put together, part by part."""
+        found = [answer[0] for answer in self._answers]
+        texts = [self._text(part, hypothesis) for part, hypothesis in enumerate(found)]
+        return list(map(Outcome, (part.text for part in self._parts), texts, found))
 
     def _translation(self, prices: dict[int, float]) -> Translation:
         best = [

@@ -200,7 +200,8 @@ class Search:
             self.move(chosen)
             self.beam = prune(self.beam, self.finished, self.sizes, self.settings)
             if self.observer is not None:
-                self.observer(Moment(self.step, self.sentences, self.beam, chosen))
+                moment = Moment(self.step, self.sentences, self.beam, chosen, self.automaton)
+                self.observer(moment)
             self.leave()
             self.step += 1
         return self.results

@@ -115,6 +115,10 @@ class TargetText:
         text: str = self._processor.decode(self._pieces(ids, spellings))
         return _as_asked(text.strip(), spellings)
 
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the pieces of tokens as the vocabulary writes them."""
+        return self._pieces(ids, ())
+
     def tokens_at(
         self, ids: Sequence[int], span: Span, spellings: Sequence[Spelling] = ()
     ) -> tuple[int, ...]:

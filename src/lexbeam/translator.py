@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettings, converse
 from lexbeam.constraints import Constraint, Constraints, quoted, unusable
@@ -23,6 +24,9 @@ from lexbeam.model import Model
 from lexbeam.results import Translation
 from lexbeam.terms import Terms
 from lexbeam.text import TargetText
+
+if TYPE_CHECKING:
+    from lexbeam.tracing import Recorder, Trace
 
 Shape = str | Mapping[str, Any] | Constraint
 """A phrase, or an object as in ``docs/constraints.md``."""
@@ -50,6 +54,7 @@ class Translator:
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.word_starts(model.engine.vocabulary_size)
         self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
+        self._recorder: Recorder | None = None
 
     @overload
     def translate(
@@ -124,6 +129,40 @@ class Translator:
             raise _numbered(refusal.index, refusal.reason) from None
         return [terms.tidy(each, result) for each, result in zip(text, found, strict=True)]
 
+    def trace(
+        self,
+        text: str,
+        constraints: Shapes | None = None,
+        avoid: Shapes | None = None,
+        prefix: str | None = None,
+        *,
+        glossary: Glossary | None = None,
+        keep: Sequence[str] | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> Trace:
+        """Translate a text and keep every step of its search, to be looked at in a browser.
+
+        >>> translator.trace("The cat sat.", ["gato"]).save("beam.html")  # doctest: +SKIP
+        """
+        from lexbeam.tracing import Recorder  # noqa: PLC0415  (rarely needed)
+
+        recorder = Recorder(self)
+        translation = recorder.translator.translate(
+            text, constraints, avoid, prefix, glossary=glossary, keep=keep, **settings
+        )
+        return recorder.trace(translation)
+
+    def watched_by(self, recorder: Recorder) -> Translator:
+        """Return the same translator, with a recorder that is shown all it does."""
+        watched = copy(self)
+        watched._decoder = self._decoder.watched_by(recorder)
+        watched._recorder = recorder
+        return watched
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Return tokens of the target side as its vocabulary writes them, ``▁`` for a space."""
+        return self._target.pieces(tokens)
+
     def _document(
         self,
         text: object,
@@ -145,7 +184,10 @@ class Translator:
 
     def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:
         conversations = [document.translate() for document in documents]
-        return converse(conversations, partial(self._decoder.run, settings=settings))
+        translations = converse(conversations, partial(self._decoder.run, settings=settings))
+        if self._recorder is not None:
+            self._recorder.keep([document.outcomes for document in documents])
+        return translations
 
 
 def _numbered(index: int, error: InputError) -> InputError:

@@ -1,0 +1,372 @@
+"""From the moments of a search to plain data: what a step looked at and what it chose.
+
+The search itself notes nothing. Where a candidate came from and how slots were divided follows
+from the candidates and their banks, and is worked out here, for the few searches that somebody
+wants to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexbeam.allocation import POLICIES
+from lexbeam.automaton import Automaton
+from lexbeam.batches import Job
+from lexbeam.beam import BoolArray, FloatArray
+from lexbeam.candidates import Moment
+from lexbeam.demands import Demand
+from lexbeam.feasibility import count_sets
+from lexbeam.scorer import IntArray, Scorer
+from lexbeam.settings import Settings
+from lexbeam.states import States
+from lexbeam.tracing import slots
+from lexbeam.tracing.progress import Progress
+
+MOST_CANDIDATES = 400
+"""Candidates kept of a step; what was chosen is always kept."""
+
+ORIGINS = ("best", "constraint", "row", "prefix", "stays")
+"""Where a candidate comes from (paper, Algorithm 2): it is among the k best of all, it starts or
+continues a constraint, it is the best of its row; it is forced by a prefix; it has ended and
+is its own continuation."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A continuation that a step looked at."""
+
+    parent: int
+    """The slot it continues, on the beam before."""
+    token: int
+    score: float
+    bank: int
+    """Counted from the lowest of the step's banks."""
+    origins: tuple[str, ...]
+    progress: tuple[int, ...]
+    """Tokens met of each constraint by itself."""
+    slot: int | None
+    """The slot it was given; None: it was not chosen."""
+
+
+@dataclass(frozen=True)
+class Bank:
+    """One bank of a step."""
+
+    met: int
+    """The constraint tokens that its candidates have met."""
+    candidates: int
+    given: int | None
+    """Slots before adjustment; None: the algorithm gives banks none of their own."""
+    filled: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What stands in a slot of the beam after a step."""
+
+    candidate: int
+    """Its place among the step's candidates."""
+    score: float
+    """Normalised by length if it has ended."""
+    fate: str
+    """``live``, ``finished``, or why it was dropped: ``pruned``, ``lagging``."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the search of one sentence."""
+
+    banks: tuple[Bank, ...]
+    """From the lowest on; of `cbs` only sets that have candidates."""
+    moves: tuple[slots.Move, ...]
+    """Slots that adjustment moved between banks."""
+    candidates: tuple[Candidate, ...]
+    """By bank from the top, in a bank the best first."""
+    left_off: int
+    """Candidates that were not chosen and are not listed."""
+    beam: tuple[Standing | None, ...]
+    best_finished: float | None
+    """The best score of all that has ended so far."""
+
+
+@dataclass(frozen=True)
+class SearchTrace:
+    """The search of one sentence."""
+
+    job: Job
+    settings: Settings
+    times: dict[Demand, int]
+    """The constraints, and how often each was given."""
+    sizes: tuple[int, ...]
+    """The tokens of each."""
+    by_set: bool
+    """Whether a bank is a set of constraint tokens, not a number of them."""
+    steps: tuple[Step, ...]
+    path: tuple[int, ...]
+    """The slots by which the output was reached, step by step, as long as it is on the beam."""
+    ended: int
+    """The step at which the output ended."""
+
+
+class BatchWatcher:
+    """Is shown every moment of a batch, and keeps it by sentence."""
+
+    def __init__(self, jobs: Sequence[Job], settings: Settings, scorer: Scorer) -> None:
+        self._jobs = jobs
+        self._settings = settings
+        self._scorer = scorer
+        self._sentences: list[_SentenceWatcher] = []
+
+    def __call__(self, moment: Moment) -> None:
+        """Note one step of all sentences that are still there."""
+        if not self._sentences:
+            self._sentences = [
+                _SentenceWatcher(i, job, self._settings, self._scorer, moment.automaton)
+                for i, job in enumerate(self._jobs)
+            ]
+        for row, sentence in enumerate(moment.sentences.tolist()):
+            self._sentences[sentence].note(moment, row)
+
+    def searches(self, outputs: Sequence[Sequence[int]]) -> list[SearchTrace]:
+        """Return what was seen, given the output that each search has found."""
+        return [
+            watcher.search(list(output))
+            for watcher, output in zip(self._sentences, outputs, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The candidates of one sentence at one step, as arrays. # shape of all: (candidates,)."""
+
+    parent: IntArray
+    token: IntArray
+    score: FloatArray
+    states: States | None
+    slot: IntArray  # -1: not chosen
+
+    @classmethod
+    def of(cls, moment: Moment, row: int) -> _Seen:
+        """Cut the sentence's part out of a moment."""
+        among, (_, taken, _, places) = moment.chosen.among, moment.chosen[:4]
+        rows, width = among.score.shape
+        real = np.flatnonzero(among.score[row] > -np.inf)
+        slot = np.full(width, -1)
+        chosen = np.arange(width) if places is None else places[row]
+        slot[chosen[taken[row]]] = np.flatnonzero(taken[row])
+        return cls(
+            among.slot[row, real] - row * (len(among.row) // rows),
+            among.token[row, real],
+            among.score[row, real],
+            among.states and among.states.take(row * width + real),
+            slot[real],
+        )
+
+
+class _SentenceWatcher:
+    """Keeps the search of one sentence."""
+
+    def __init__(
+        self,
+        sentence: int,
+        job: Job,
+        settings: Settings,
+        scorer: Scorer,
+        automaton: Automaton | None,
+    ) -> None:
+        self._job = job
+        self._settings = settings
+        self._eos = scorer.eos
+        self._automaton = automaton
+        self._states: States | None = None
+        size, sets = 0, 1
+        words = None
+        if automaton is not None:
+            words = automaton.whole_words
+            self._states = automaton.start().take(np.array([sentence]))
+            size = int(automaton.sizes[sentence])
+            sets = int(count_sets(automaton)[sentence]) if settings.algorithm == "cbs" else 1
+        self._size = size
+        self._progress = Progress(job.phrases, scorer.vocabulary_size, words, scorer.eos)
+        policy = POLICIES[settings.algorithm](
+            settings.beam_size, np.array([size]), np.array([sets])
+        )
+        self._k = policy.beam
+        self._by_set = policy.by_set
+        self._finished = np.zeros(1, np.bool_)
+        self._best_finished: float | None = None
+        self._steps: list[Step] = []
+
+    def note(self, moment: Moment, row: int) -> None:
+        """Note a step."""
+        seen = _Seen.of(moment, row)
+        after = self._progress.after(seen.parent, seen.token)
+        bank, met = self._banks(seen)
+        counts = np.bincount(bank, minlength=len(met)).tolist()
+        filled = np.bincount(bank[seen.slot >= 0], minlength=len(met)).tolist()
+        given = self._given(len(met))
+        moves = slots.moves(given, counts) if self._settings.algorithm == "dba" and given else []
+        order = np.lexsort((-seen.score, -bank))
+        order = order[_worth_keeping(seen.score[order], seen.slot[order] >= 0)]
+        origins = self._origins(seen)
+        candidates = tuple(
+            Candidate(
+                int(seen.parent[i]),
+                int(seen.token[i]),
+                float(seen.score[i]),
+                int(bank[i]),
+                tuple(name for name, is_one in zip(ORIGINS, origins[:, i], strict=True) if is_one),
+                tuple(after[:, i].tolist()),
+                int(seen.slot[i]) if seen.slot[i] >= 0 else None,
+            )
+            for i in order.tolist()
+        )
+        beam = self._stand(moment, row, candidates)
+        banks = [
+            Bank(met[i], counts[i], given[i] if given else None, filled[i]) for i in range(len(met))
+        ]
+        left_off = len(seen.score) - len(order)
+        self._steps.append(
+            Step(tuple(banks), tuple(moves), candidates, left_off, beam, self._best_finished)
+        )
+        self._move(moment, row)
+
+    def _given(self, banks: int) -> list[int] | None:
+        return slots.given(self._settings.algorithm, self._settings.beam_size, banks)
+
+    def _banks(self, seen: _Seen) -> tuple[IntArray, list[int]]:
+        """Return the bank of each candidate, and the constraint tokens met of each bank."""
+        if seen.states is None or self._automaton is None:
+            return np.zeros(len(seen.score), np.int64), [0]
+        if not self._by_set:
+            return seen.states.bank, list(range(self._size + 1))
+        sets = np.stack((seen.states.bank, *self._automaton.settled(seen.states)))
+        different, bank = np.unique(sets, axis=1, return_inverse=True)  # by tokens met first
+        return bank.ravel(), different[0].tolist()
+
+    def _origins(self, seen: _Seen) -> BoolArray:
+        """Say where candidates come from. # shape: (origins, candidates).
+
+        All of the k best of all rows are candidates, and so is the best of every row: so they
+        are the k best of the candidates, and of each row the best candidate.
+        """
+        count = len(seen.score)
+        stays = self._finished[seen.parent]
+        forced = ~stays & (len(self._steps) < len(self._job.prefix))
+        serves = np.zeros(count, np.bool_)
+        if seen.states is not None and self._automaton is not None and self._states is not None:
+            serves = self._automaton.serves(seen.states.node, self._states, seen.parent)
+            serves &= ~stays & ~forced & (seen.token != self._eos)
+        order = np.argsort(-seen.score, kind="stable")
+        best = np.zeros(count, np.bool_)
+        best[order[: self._k]] = True
+        if self._k > self._settings.beam_size:
+            # A row then proposes fewer than k: others may lie before what was asked for.
+            best &= ~serves
+        of_row = np.zeros(count, np.bool_)
+        of_row[order[np.unique(seen.parent[order], return_index=True)[1]]] = True
+        usual = ~stays & ~forced
+        return np.stack((best & usual, serves, of_row & usual, forced, stays))
+
+    def _stand(
+        self, moment: Moment, row: int, candidates: Sequence[Candidate]
+    ) -> tuple[Standing | None, ...]:
+        """Say what stands on the beam, and what was dropped from it at once."""
+        by_slot = {c.slot: i for i, c in enumerate(candidates) if c.slot is not None}
+        beam = moment.beam
+        score, finished, live = (a[row].tolist() for a in (beam.score, beam.finished, beam.live))
+        ended = [
+            score[slot]
+            for slot, i in by_slot.items()
+            if candidates[i].token == self._eos or finished[slot]
+        ]
+        self._best_finished = max(
+            (s for s in (*ended, self._best_finished) if s is not None), default=None
+        )
+        standing: list[Standing | None] = [None] * (1 + max(by_slot, default=-1))
+        for slot, i in by_slot.items():
+            fate = "finished" if finished[slot] else "live" if live[slot] else "lagging"
+            if fate == "lagging" and self._is_pruned(score[slot]):
+                fate = "pruned"
+            standing[slot] = Standing(i, score[slot], fate)
+        return tuple(standing)
+
+    def _is_pruned(self, score: float) -> bool:
+        best, prune = self._best_finished, self._settings.prune
+        return best is not None and prune is not None and score < best - prune
+
+    def _move(self, moment: Moment, row: int) -> None:
+        """Make the new beam the one that is continued."""
+        beam = moment.beam
+        width = beam.token.shape[1]
+        self._finished = beam.finished[row]
+        if beam.states is not None:
+            self._states = beam.states.take(row * width + np.arange(width))
+        empty = ~moment.chosen.taken[row][:width]
+        # An empty slot has neither parent nor token; nobody asks for its progress.
+        parents, tokens = (np.where(empty, 0, a[row]) for a in (beam.parent, beam.token))
+        self._progress.move(parents, tokens)
+
+    def search(self, output: list[int]) -> SearchTrace:
+        """Return what was seen."""
+        path = self._path(output)
+        return SearchTrace(
+            self._job,
+            self._settings,
+            self._progress.times,
+            tuple(self._progress.sizes),
+            self._by_set,
+            tuple(self._steps),
+            path,
+            min(len(output), len(self._steps) - 1),
+        )
+
+    def _path(self, output: list[int]) -> tuple[int, ...]:
+        """Find the slots of an output, and those it then kept as a finished hypothesis."""
+        steps = self._steps
+        for tokens in ([*output, self._eos], output):
+            last = len(tokens) - 1
+            if not 0 <= last < len(steps):
+                continue
+            for slot in (c.slot for c in steps[last].candidates if c.slot is not None):
+                way = self._way_to(last, slot, tokens)
+                if way:
+                    return (*way, *self._staying(last, slot))
+        return ()
+
+    def _way_to(self, step: int, slot: int, tokens: list[int]) -> list[int]:
+        """Return the slots that led to a slot, nothing if it is not by these tokens."""
+        way = [slot]
+        for number in range(step, -1, -1):
+            standing = self._steps[number].beam[way[-1]]
+            assert standing is not None
+            candidate = self._steps[number].candidates[standing.candidate]
+            if candidate.token != tokens[number]:
+                return []
+            way.append(candidate.parent)
+        return way[-2::-1]
+
+    def _staying(self, step: int, slot: int) -> list[int]:
+        """Return the slots that a finished hypothesis had after the step at which it ended."""
+        stays: list[int] = []
+        for later in self._steps[step + 1 :]:
+            ours = (c for c in later.candidates if c.parent == slot and "stays" in c.origins)
+            kept = next((c.slot for c in ours if c.slot is not None), None)
+            if kept is None:
+                break
+            stays.append(kept)
+            slot = kept
+        return stays
+
+
+def _worth_keeping(score: FloatArray, chosen: BoolArray) -> BoolArray:
+    """Say which candidates to list: the chosen ones, and of the rest the best."""
+    if len(score) <= MOST_CANDIDATES:
+        return np.ones(len(score), np.bool_)
+    keys = np.where(chosen, np.inf, score)
+    rank = np.argsort(np.argsort(-keys, kind="stable"), kind="stable")
+    keep: BoolArray = chosen | (rank < MOST_CANDIDATES)
+    return keep

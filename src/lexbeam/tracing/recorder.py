@@ -1,0 +1,100 @@
+"""Keeps the searches of a translation, and finds those that it was made of.
+
+A text may be searched more often than it has sentences: to see which sentence a phrase suits,
+or once more because the first output broke what its tokens had promised. Only the searches
+whose outputs make up the translation are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lexbeam.batches import Answer, Job, TextSettings
+from lexbeam.candidates import Moment
+from lexbeam.document import Outcome
+from lexbeam.errors import InputError
+from lexbeam.results import Translation
+from lexbeam.scorer import Scorer
+from lexbeam.tracing.collect import BatchWatcher, SearchTrace
+from lexbeam.tracing.page import render
+from lexbeam.translator import Translator
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the text: what it is, what it became, and the search between the two."""
+
+    source: str
+    output: str
+    search: SearchTrace
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What was seen of the translation of a text."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    translation: Translation | None = None
+    others: int = 0
+    """Searches that were made on the way and are not shown."""
+    pieces: Callable[[Sequence[int]], list[str]] = lambda tokens: [str(t) for t in tokens]
+    """Writes tokens of the target side."""
+    model: dict[str, Any] = field(default_factory=dict)
+
+    def to_html(self) -> str:
+        """Return a page that shows the search step by step; it needs nothing but a browser."""
+        shown = [(each.source, each.output, each.search) for each in self.sentences]
+        return render(shown, self.pieces, self.model, self.others)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file."""
+        try:
+            Path(path).write_text(self.to_html(), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(f"can't write the trace: {error}") from error
+
+
+class Recorder:
+    """Watches what ``recorder.translator`` does; `trace` returns what it saw."""
+
+    def __init__(self, translator: Translator) -> None:
+        self.translator = translator.watched_by(self)
+        self._batch: BatchWatcher | None = None
+        self._searches: list[tuple[Answer, SearchTrace]] = []
+        self._sentences: list[Sentence] = []
+        self.texts = 0
+        """How many texts have been translated."""
+
+    def begin(
+        self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
+    ) -> Callable[[Moment], object]:
+        """Watch a batch."""
+        self._batch = BatchWatcher(jobs, settings, scorer)
+        return self._batch
+
+    def end(self, answers: Sequence[Answer]) -> None:
+        """Keep what was seen of the batch."""
+        assert self._batch is not None
+        found = [answer[0].tokens for answer in answers]
+        self._searches += zip(answers, self._batch.searches(found), strict=True)
+
+    def keep(self, outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Find the searches that translations were made of, given their parts."""
+        for outcome in (outcome for parts in outcomes for outcome in parts):
+            for answer, search in self._searches:
+                if answer[0] is outcome.found:
+                    self._sentences.append(Sentence(outcome.source, outcome.output, search))
+        self.texts += len(outcomes)
+
+    def trace(self, translation: Translation | None = None) -> Trace:
+        """Return what was seen so far, with the translation if there is just one."""
+        return Trace(
+            self._sentences,
+            translation,
+            len(self._searches) - len(self._sentences),
+            self.translator.pieces,
+            self.translator.info,
+        )

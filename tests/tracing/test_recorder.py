@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lexbeam.errors import ConstraintError, InputError
+from lexbeam.tracing import Recorder
+from lexbeam.translator import Translator
+
+TEXT = "The cat sat on the mat."
+
+
+def test_a_traced_translation_is_the_same(translator: Translator) -> None:
+    plain = translator.translate(TEXT, ["gato"], ["mat"], beam_size=4)
+    trace = translator.trace(TEXT, ["gato"], ["mat"], beam_size=4)
+    assert trace.translation == plain
+    (sentence,) = trace.sentences
+    assert (sentence.source, sentence.output) == (TEXT, plain.text)
+    assert sentence.search.settings.beam_size == 4
+    assert sentence.search.path
+
+
+def test_each_sentence_of_a_text_has_its_search(translator: Translator) -> None:
+    trace = translator.trace("The cat sat. The dog sat.\nO gato", ["casa velha"], beam_size=4)
+    assert [each.source for each in trace.sentences] == ["The cat sat.", "The dog sat.", "O gato"]
+    assert trace.translation is not None
+    for each in trace.sentences:
+        assert each.output in trace.translation.text
+    # The sentence that has the phrase was searched once more; the free search is not shown.
+    owners = [each for each in trace.sentences if "casa velha" in each.output]
+    assert [bool(each.search.job.phrases) for each in owners] == [True]
+    assert trace.others > 0
+
+
+def test_the_translator_itself_is_not_watched(translator: Translator) -> None:
+    recorder = Recorder(translator)
+    translator.translate(TEXT)
+    assert not recorder.trace().sentences
+    recorder.translator.translate(TEXT)
+    assert len(recorder.trace().sentences) == 1
+
+
+def test_after_an_error_the_next_text_can_be_watched(translator: Translator) -> None:
+    recorder = Recorder(translator)
+    with pytest.raises(ConstraintError):
+        recorder.translator.translate(TEXT, ["gato preto gato preto"], max_length=3)
+    recorder.translator.translate(TEXT)
+    (sentence,) = recorder.trace().sentences
+    assert sentence.source == TEXT
+
+
+def test_pieces_are_those_of_the_vocabulary(translator: Translator) -> None:
+    page = translator.trace("The cat", ["gato"]).to_html()
+    assert "▁" in page
+    assert '"</s>"'.replace("<", "\\u003c").replace(">", "\\u003e") in page
+
+
+def test_an_empty_text(translator: Translator, tmp_path: Path) -> None:
+    translator.trace("").save(tmp_path / "beam.html")
+    assert (tmp_path / "beam.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_file_that_cant_be_written(translator: Translator, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't write the trace"):
+        translator.trace(TEXT).save(tmp_path / "no" / "folder.html")
