@@ -66,6 +66,12 @@
     return element;
   }
 
+  /** The direction of the first letter that has one. */
+  function direction(text) {
+    const letter = text.match(/\p{L}/u);
+    return letter && /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|\ud83a[\udc00-\udfff]/.test(letter[0]) ? "rtl" : "ltr";
+  }
+
   /** A piece with its space made visible. */
   function written(number, classes = "piece") {
     const text = piece(number);
@@ -98,10 +104,11 @@
     const { source, algorithm, k, prune, lag, stop } = search();
     at("source").textContent = source;
     at("source").title = source;
-    const settings = [data.model, algorithm, `k = ${k}`, `C = ${total()}`, prune ? `prune ${prune}` : "no pruning"];
+    const settings = [data.model, algorithm, `k = ${k}${algorithm === "gbs" || algorithm === "cbs" ? " a bank" : ""}`, `C = ${total()}`, prune ? `prune ${prune}` : "no pruning"];
     if (lag) settings.push(`lag ${lag}`);
     if (stop !== "all") settings.push(`stop ${stop}`);
     at("settings").textContent = settings.filter(Boolean).join(" · ");
+    at("ribbon").dir = direction(search().output);
     at("ribbon").replaceChildren(...winner().map((token, step) => ribbonPiece(token, step)));
     const slider = at("slider");
     slider.max = String(search().steps.length - 1);
@@ -134,6 +141,7 @@
       row.push(make("span", { class: "label" }, "avoided:"));
       search().avoid.forEach((tokens) => row.push(make("s", {}, make("bdi", {}, plain(tokens)))));
     }
+    if (data.others) row.push(make("span", { class: "label" }, `(${data.others} other ${data.others === 1 ? "search" : "searches"} on the way not shown)`));
     at("constraints").replaceChildren(...row);
   }
 
@@ -149,7 +157,7 @@
       if (i) words.push(make("span", { class: "note" }, constraint.within === null ? "…" : `…${constraint.within}…`));
       forms.forEach((tokens, j) => {
         if (j) words.push(make("span", { class: "note" }, "|"));
-        words.push(make("bdi", {}, ...tokens.map((token, place) =>
+        words.push(make("bdi", { dir: direction(plain(tokens)) }, ...tokens.map((token, place) =>
           written(token, whole || (simple && place < filled) ? "piece has" : "piece"))));
       });
     });
@@ -206,7 +214,7 @@
     if (gone && !after) return null;
     const tokens = tokensOf(step, slot);
     const tail = tailOf(tokens);
-    const shown = tail.map((token, i) => written(token, i === tail.length - 1 && after ? "new" : "")).map(spaced);
+    const shown = tail.map((token, i) => make("span", { class: i === tail.length - 1 && after ? "new" : "" }, piece(token).replaceAll(SPACE, " ")));
     const row = make("div", {
       class: `row ${marks(step, slot)}${gone ? " gone" : ""}`, "data-slot": slot,
       title: `${plain(tokens)}\nscore ${number(one.score)}${one.fate === "finished" ? " (by length)" : ""}, bank ${one.bank}`,
@@ -233,13 +241,6 @@
         if (!text.textContent.startsWith("…")) text.prepend("…");
       }
     }
-  }
-
-  /** In running text the mark of a space is a space. */
-  function spaced(element) {
-    const mark = element.querySelector(".mark");
-    if (mark) mark.replaceWith(" ");
-    return element;
   }
 
   const FATE_NAMES = { finished: "ended", pruned: "pruned", lagging: "lags" };
@@ -464,30 +465,43 @@
 
   // --- the map of all steps -----------------------------------------------------------------
 
+  /** Draw the map; it stays as it is while the reader goes through a search. */
   function drawMap() {
     const map = at("map");
     const { steps, path } = search();
-    const width = map.clientWidth || 1200;
-    const column = width / steps.length;
-    const slots = Math.max(...steps.map((step) => step.beam.length), 1);
-    const row = Math.max(2, Math.min(8, 72 / slots));
-    map.setAttribute("height", String(slots * row + 2));
-    map.setAttribute("viewBox", `0 0 ${width} ${slots * row + 2}`);
-    const middle = (step) => `${(step + 0.5) * column},${(path[step] + 0.5) * row + 1}`;
-    const cells = [make("rect", { class: "now", x: state.step * column, y: 0, width: column, height: slots * row + 2 })];
+    const size = mapSize();
+    map.setAttribute("height", String(size.height));
+    map.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+    const cells = [make("rect", { class: "now", y: 0, width: size.column, height: size.height })];
     steps.forEach((step, number) => step.beam.forEach((there, slot) => {
       if (!there) return;
       const one = standing(number, slot);
       const gone = one.fate === "pruned" || one.fate === "lagging";
-      cells.push(make("rect", { x: number * column + 1, y: slot * row + 1, width: Math.max(column - 2, 1), height: Math.max(row - 1, 1), style: { fill: bankColour(one.bank), opacity: gone ? 0.25 : 1 } }));
+      cells.push(make("rect", {
+        x: number * size.column + 1, y: slot * size.row + 1, width: Math.max(size.column - 2, 1), height: Math.max(size.row - 1, 1),
+        style: { fill: bankColour(one.bank), opacity: gone ? 0.25 : 1 },
+      }));
     }));
-    cells.push(make("polyline", { points: path.map((_, step) => middle(step)).join(" ") }));
-    if (path[state.step] !== undefined) {
-      const [x, y] = middle(state.step).split(",");
-      cells.push(make("circle", { cx: x, cy: y, r: 4 }));
-    }
-    map.replaceChildren(...cells);
-    at("slider").style.setProperty("--thumb", `${column}px`);
+    const points = path.map((slot, step) => `${(step + 0.5) * size.column},${(slot + 0.5) * size.row + 1}`);
+    map.replaceChildren(...cells, make("polyline", { points: points.join(" ") }), make("circle", { r: 4 }));
+    at("slider").style.setProperty("--thumb", `${size.column}px`);
+  }
+
+  function mapSize() {
+    const { steps } = search();
+    const width = at("map").clientWidth || 1200;
+    const slots = Math.max(...steps.map((step) => step.beam.length), 1);
+    const row = Math.max(2, Math.min(8, 72 / slots));
+    return { width, column: width / steps.length, row, height: slots * row + 2 };
+  }
+
+  function markMap() {
+    const { column, row } = mapSize();
+    const slot = search().path[state.step];
+    const [now, dot] = [at("map").querySelector(".now"), at("map").querySelector("circle")];
+    now.setAttribute("x", String(state.step * column));
+    dot.setAttribute("cx", String((state.step + 0.5) * column));
+    dot.setAttribute("cy", String(((slot ?? -9) + 0.5) * row + 1));
   }
 
   // --- going through it ---------------------------------------------------------------------
@@ -508,7 +522,7 @@
     showAfter();
     reveal();
     drawLinks();
-    drawMap();
+    markMap();
     const hash = `#${state.search + 1}.${state.step + 1}`;
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
@@ -563,6 +577,7 @@
     state.pick = null;
     at("sentences").value = String(number);
     showTop();
+    drawMap();
     go(step);
   }
 
@@ -622,7 +637,8 @@
       drawLinks(over ? Number(over.dataset.candidate) : null);
     });
     at("candidates").addEventListener("mouseleave", () => drawLinks());
-    addEventListener("resize", show);
+    addEventListener("hashchange", followAddress);
+    addEventListener("resize", () => { drawMap(); show(); });
   }
 
   function begin() {
@@ -634,8 +650,12 @@
     const names = data.searches.map(({ source }, i) => make("option", { value: i }, `${i + 1}: ${source.slice(0, 50)}`));
     at("sentences").replaceChildren(...names);
     at("sentences").hidden = data.searches.length < 2;
-    if (data.others) at("settings").title = `${many(data.others, "other search").replace("searchs", "searches")} made on the way to decide which sentence says what`;
     listen();
+    followAddress();
+  }
+
+  /** The address says which step of which sentence is shown, so that it can be passed on: #1.5 */
+  function followAddress() {
     const [number, step] = location.hash.slice(1).split(".").map(Number);
     const known = number >= 1 && number <= data.searches.length;
     select(known ? number - 1 : 0, known && step >= 1 ? step - 1 : 0);
