@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +18,11 @@ from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
 from lexbeam.phrases import quoted
 from lexbeam.shapes import Reader, read_argument, read_list
 from lexbeam.stream import Stream
+from lexbeam.study.commands import study
+from lexbeam.terminal import DownloadBar, graceful
 from lexbeam.terms import Terms
 from lexbeam.tracing import Recorder
 from lexbeam.translator import load
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 _EXAMPLES = """\b
 Examples:
@@ -82,6 +79,7 @@ def main() -> None:
 
 
 main.add_command(glossary)
+main.add_command(study)
 
 
 @main.command(help=_TRANSLATE_HELP)
@@ -217,7 +215,7 @@ def translate(
     translator = recorder.translator if recorder else translator
     stream = Stream(translator, JsonLines(asked) if as_json else plain, settings)
     output = sys.stdout.buffer
-    with _graceful():
+    with graceful():
         if text is None:
             stream.run(sys.stdin.buffer, output)
         else:
@@ -278,7 +276,7 @@ def pull(pair: str, url: str, architecture: str | None, force: bool) -> None:
       lexbeam pull en-de
       lexbeam pull en-de --architecture tiny
     """
-    with _graceful(), _DownloadBar() as bar:
+    with graceful(), DownloadBar() as bar:
         path = registry.pull(pair, url, architecture, bar.update, force)
     click.echo(path)
 
@@ -356,7 +354,7 @@ def hf(
     """
     from lexbeam.importers.huggingface import import_checkpoint  # noqa: PLC0415  (slow to import)
 
-    with _graceful():
+    with graceful():
         folder = import_checkpoint(
             checkpoint,
             out,
@@ -383,131 +381,7 @@ def train(config: Path) -> None:
     """
     from lexbeam import train as training  # noqa: PLC0415  (PyTorch is an extra)
 
-    with _graceful():
+    with graceful():
         folder = training.run(config)
     if folder is not None:
         click.echo(folder)
-
-
-@main.command()
-@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
-@click.option("--src", required=True, type=_FILE, help="Text, a sentence a line.")
-@click.option("--ref", required=True, type=_FILE, help="Its translation, line by line.")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Report's folder.",
-)
-@click.option(
-    "--only", metavar="PART,…", help="sets, beam, oracle, speed, prune, stop, placement, …"
-)
-@click.option("--limit", type=click.IntRange(1), help="Use only the first sentences.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Other constraints.")
-@click.option(
-    "--algorithms", default="dba", show_default=True, metavar="NAME,…", help="The first is studied."
-)
-@click.option(
-    "--lag", type=click.FloatRange(0), default=0.0, show_default=True, help="As translate has it."
-)
-@click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
-@click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
-@click.option("-t", "--threads", type=click.IntRange(1), default=1, show_default=True)
-def study(
-    model: str | None,
-    src: Path,
-    ref: Path,
-    out: Path,
-    only: str | None,
-    algorithms: str,
-    **more: Any,
-) -> None:
-    """Repeat the paper's experiments with a model and write a report (extra "study").
-
-    A study that was stopped or killed goes on where it was when it is started again.
-
-    \b
-    Examples:
-      lexbeam study --model en-pt --src test.en --ref test.pt --out my-study
-      lexbeam study --model en-pt --src test.en --ref test.pt --out quick --limit 100 --only beam
-    """
-    from lexbeam import study as studies  # noqa: PLC0415  (an extra)
-
-    parts = only.split(",") if only else None
-    with _graceful(), _StudyBar() as bar:
-        names = tuple(algorithms.split(","))
-        page = studies.run(
-            model, src, ref, out, only=parts, progress=bar.update, algorithms=names, **more
-        )
-    click.echo(page)
-
-
-class _StudyBar:
-    """One progress bar for a study on a terminal; elsewhere a line for each measurement."""
-
-    def __init__(self) -> None:
-        self._bars = ExitStack()
-        self._bar: Any = None
-        self._name = ""
-
-    def __enter__(self) -> _StudyBar:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bars.close()
-
-    def update(self, name: str, done: float, total: float) -> None:
-        """Show what is being measured."""
-        if not sys.stderr.isatty():
-            if name != self._name:
-                click.echo(f"{100 * done / max(total, 1):3.0f} % {name}", err=True)
-            self._name = name
-            return
-        if self._bar is None:
-            self._bar = self._bars.enter_context(
-                click.progressbar(
-                    length=max(int(total), 1),
-                    label="measuring",
-                    item_show_func=lambda name: name,
-                    file=sys.stderr,
-                )
-            )
-        self._bar.update(int(done) - self._bar.pos, name)
-
-
-class _DownloadBar:
-    """One progress bar a file, on a terminal only."""
-
-    def __init__(self) -> None:
-        self._bars = ExitStack()
-        self._name = ""
-        self._bar: Any = None
-
-    def __enter__(self) -> _DownloadBar:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bars.close()
-
-    def update(self, name: str, done: int, total: int | None) -> None:
-        """Show how much of a file is there."""
-        if not sys.stderr.isatty() or not total:
-            return
-        if name != self._name:
-            self._bars.close()
-            bar = click.progressbar(length=total, label=name, file=sys.stderr)
-            self._name, self._bar = name, self._bars.enter_context(bar)
-        self._bar.update(done - self._bar.pos)
-
-
-@contextmanager
-def _graceful() -> Iterator[None]:
-    """End quietly when interrupted, or when nobody reads the output any more."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
-    except BrokenPipeError:
-        with suppress(OSError, ValueError):  # what is still buffered must not fail at the end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)

@@ -1,0 +1,62 @@
+"""The command ``lexbeam study``: a thin skin over `lexbeam.study.run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lexbeam.study import run
+from lexbeam.terminal import StudyBar, graceful
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@click.option("--src", required=True, type=_FILE, help="Text, a sentence a line.")
+@click.option("--ref", required=True, type=_FILE, help="Its translation, line by line.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Report's folder.",
+)
+@click.option(
+    "--only", metavar="PART,…", help="sets, beam, oracle, speed, prune, stop, placement, …"
+)
+@click.option("--limit", type=click.IntRange(1), help="Use only the first sentences.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Other constraints.")
+@click.option(
+    "--algorithms", default="dba", show_default=True, metavar="NAME,…", help="The first is studied."
+)
+@click.option(
+    "--lag", type=click.FloatRange(0), default=0.0, show_default=True, help="As translate has it."
+)
+@click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
+@click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
+@click.option("-t", "--threads", type=click.IntRange(1), default=1, show_default=True)
+def study(
+    model: str | None,
+    src: Path,
+    ref: Path,
+    out: Path,
+    only: str | None,
+    algorithms: str,
+    **more: Any,
+) -> None:
+    """Repeat the paper's experiments with a model and write a report (extra "study").
+
+    A study that was stopped or killed goes on where it was when it is started again.
+
+    \b
+    Examples:
+      lexbeam study --model en-pt --src test.en --ref test.pt --out my-study
+      lexbeam study --model en-pt --src test.en --ref test.pt --out quick --limit 100 --only beam
+    """
+    parts = only.split(",") if only else None
+    with graceful(), StudyBar() as bar:
+        names = tuple(algorithms.split(","))
+        page = run(model, src, ref, out, only=parts, progress=bar.update, algorithms=names, **more)
+    click.echo(page)

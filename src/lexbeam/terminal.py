@@ -1,0 +1,83 @@
+"""What commands show on a terminal while they work, and how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import click
+
+
+class DownloadBar:
+    """One progress bar a file, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._bars = ExitStack()
+        self._name = ""
+        self._bar: Any = None
+
+    def __enter__(self) -> DownloadBar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.close()
+
+    def update(self, name: str, done: int, total: int | None) -> None:
+        """Show how much of a file is there."""
+        if not sys.stderr.isatty() or not total:
+            return
+        if name != self._name:
+            self._bars.close()
+            bar = click.progressbar(length=total, label=name, file=sys.stderr)
+            self._name, self._bar = name, self._bars.enter_context(bar)
+        self._bar.update(done - self._bar.pos)
+
+
+class StudyBar:
+    """One progress bar for a study on a terminal; elsewhere a line for each measurement."""
+
+    def __init__(self) -> None:
+        self._bars = ExitStack()
+        self._bar: Any = None
+        self._name = ""
+
+    def __enter__(self) -> StudyBar:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.close()
+
+    def update(self, name: str, done: float, total: float) -> None:
+        """Show what is being measured."""
+        if not sys.stderr.isatty():
+            if name != self._name:
+                click.echo(f"{100 * done / max(total, 1):3.0f} % {name}", err=True)
+            self._name = name
+            return
+        if self._bar is None:
+            self._bar = self._bars.enter_context(
+                click.progressbar(
+                    length=max(int(total), 1),
+                    label="measuring",
+                    item_show_func=lambda name: name,
+                    file=sys.stderr,
+                )
+            )
+        self._bar.update(int(done) - self._bar.pos, name)
+
+
+@contextmanager
+def graceful() -> Iterator[None]:
+    """End quietly when interrupted, or when nobody reads the output any more."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:
+        with suppress(OSError, ValueError):  # what is still buffered must not fail at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
