@@ -199,3 +199,14 @@ def test_words_are_never_glued_together() -> None:
 def test_a_translation_without_anything_kept_is_itself() -> None:
     translation = translated("a b", [])
     assert respace(translation, []) is translation
+
+
+def test_all_parts_of_a_constraint_move() -> None:
+    text = "<b> Fang </b> jetzt an"
+    report = ConstraintReport("Fang … an", (4, 22), spans=((4, 8), (20, 22)))
+    found = find_kept("<b>Start</b> now", ALL)
+    result = respace(Translation(text, -1.0, [report], nbest=[]), found)
+    assert result.text == "<b>Fang</b> jetzt an"
+    (moved,) = result.constraints
+    assert [result.text[slice(*span)] for span in moved.spans] == ["Fang", "an"]
+    assert moved.span == (3, 20)
