@@ -38,7 +38,12 @@ def float_field(number: int, value: float) -> bytes:
 def bytes_field(number: int, value: bytes | str) -> bytes:
     """Write a text, or a message within this one."""
     data = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | _LENGTH) + _varint(len(data)) + data
+    return field_head(number, len(data)) + data
+
+
+def field_head(number: int, size: int) -> bytes:
+    """Write what comes before the so many bytes of a text or message."""
+    return _varint(number << 3 | _LENGTH) + _varint(size)
 
 
 def read_fields(message: bytes) -> Iterator[tuple[int, int | bytes, bytes]]:

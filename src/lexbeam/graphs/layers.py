@@ -111,11 +111,15 @@ class Layers:
         """Multiply by a matrix, in the precision it comes in, and add a bias."""
         if isinstance(weight, Int8Matrix):
             return self._int8(self.quantise(x, weight.activation), weight, bias, name)
-        if isinstance(self._weights, Observed):
-            peak = self._graph.node("ReduceMax", self._graph.node("Abs", x), keepdims=0)
-            self._graph.output(f"{observe_as}.{name}", peak, "float32", [])
+        self._observe(x, name, observe_as)
         y = self._graph.node("MatMul", x, self._graph.constant(weight, name))
         return y if bias is None else self._graph.node("Add", y, self._graph.constant(bias))
+
+    def _observe(self, x: str, name: str, kind: str) -> None:
+        """Give out how large the input of a matrix gets, where that is to be measured."""
+        if isinstance(self._weights, Observed):
+            peak = self._graph.node("ReduceMax", self._graph.node("Abs", x), keepdims=0)
+            self._graph.output(f"{kind}.{name}", peak, "float32", [])
 
     def quantise(self, x: str, multiplier: float | None, zero: int = _MIDDLE) -> Quantised:
         """Round an activation to eight bits; layers with the same input share the result."""
@@ -148,7 +152,9 @@ class Layers:
         """Price the whole vocabulary, and one position more that is always impossible."""
         bias = self.output_bias(table.shape[0])
         if not isinstance(table, Int8Matrix):
-            return self.project(x, _padded(table).T, bias, name)
+            self._observe(x, name, "peak")
+            rows = self._table(name, table)  # of the embeddings, too, where they are tied
+            return self._graph.node("Gemm", x, rows, self._graph.constant(bias), transB=1)
         scale = np.append(table.scale, np.ones((1, 1), np.float32), axis=0)
         padded = Int8Matrix(_padded(table.values), scale, table.activation)
         return self.project(x, padded.T, bias, name)
@@ -169,27 +175,26 @@ class Layers:
     def lookup(self, name: str, tokens: str, factor: float) -> str:
         """Rows of a table of embeddings, times a factor; one id past the end is all zeros."""
         graph, table = self._graph, self._weights[name]
-        if not isinstance(table, Int8Matrix):
-            padded = _padded(table * np.float32(factor))
-            return graph.node("Gather", graph.constant(padded, name), tokens)
         rows = graph.node("Gather", self._table(name, table), tokens)
+        if not isinstance(table, Int8Matrix):
+            return graph.node("Mul", rows, graph.constant(np.array(factor, np.float32)))
         scale = np.append(table.scale * np.float32(factor), np.zeros((1, 1), np.float32), axis=0)
         scales = graph.node("Gather", graph.constant(scale), tokens)
         return graph.node("Mul", graph.node("Cast", rows, to=1), scales)
 
-    def _table(self, name: str, table: Int8Matrix) -> str:
+    def _table(self, name: str, table: Float32 | Int8Matrix) -> str:
+        """Add a table with its rows as they are, once."""
         if name not in self._tables:
-            self._tables[name] = self._graph.constant(_padded(table.values), name)
+            rows = table.values if isinstance(table, Int8Matrix) else table
+            self._tables[name] = self._graph.constant(_padded(rows), name)
         return self._tables[name]
 
     def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
         """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
         graph = self._graph
-        if not isinstance(table, Int8Matrix):
-            padded = _padded(table)
-            rows = graph.node("Gather", graph.constant(padded, name), candidates)
-            return graph.node("Transpose", rows, perm=[0, 2, 1]), ""
         rows = graph.node("Gather", self._table(name, table), candidates)
+        if not isinstance(table, Int8Matrix):
+            return graph.node("Transpose", rows, perm=[0, 2, 1]), ""
         scale = np.append(table.scale.reshape(-1), np.float32(0))
         index = graph.node("Unsqueeze", candidates, graph.ints(1))
         scales = graph.node("Gather", graph.constant(scale), index)

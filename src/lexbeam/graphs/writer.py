@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.protobuf import bytes_field, float_field, int_field
+from lexbeam.errors import ModelError
+from lexbeam.protobuf import bytes_field, field_head, float_field, int_field
 
 _IR_VERSION = 10
 _OPSETS = {"": 21, "com.microsoft": 1}
@@ -33,8 +34,10 @@ _DTYPES: Mapping[str, int] = {
     "int64": 7,
     "bool": 9,
 }
+_LARGEST = (1 << 31) - (1 << 16)  # bytes of a graph, with some left for what is around it
 _FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # AttributeProto.AttributeType
 
+Buffer = bytes | memoryview
 Dim = int | str
 Attribute = int | float | str | Sequence[int]
 
@@ -50,15 +53,13 @@ def _attribute(name: str, value: Attribute) -> bytes:
     return head + b"".join(int_field(8, item) for item in value) + int_field(20, _INTS)
 
 
-def _tensor(name: str, array: NDArray[Any]) -> bytes:
+def _tensor(name: str, array: NDArray[Any]) -> list[Buffer]:
+    """Return a tensor in parts, its numbers not copied."""
     dims = b"".join(int_field(1, size) for size in array.shape)
     data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-    return (
-        dims
-        + int_field(2, _DTYPES[array.dtype.name])
-        + bytes_field(8, name)
-        + bytes_field(9, data.tobytes())
-    )
+    numbers = data.reshape(-1).view(np.uint8).data
+    head = dims + int_field(2, _DTYPES[array.dtype.name]) + bytes_field(8, name)
+    return [head, field_head(9, len(numbers)), numbers]
 
 
 def _value_info(name: str, dtype: str, shape: Sequence[Dim]) -> bytes:
@@ -93,7 +94,7 @@ class GraphWriter:
         self._name = name
         self._nodes: list[_Node] = []
         self._named: dict[str, str] = {}  # values that are given out, and under which name
-        self._constants: list[bytes] = []
+        self._constants: list[list[Buffer]] = []
         self._inputs: list[bytes] = []
         self._outputs: list[bytes] = []
         self._count = 0
@@ -138,15 +139,22 @@ class GraphWriter:
 
     def model(self) -> bytes:
         """Return the finished model as the content of an ``.onnx`` file."""
-        graph = [bytes_field(1, _node(node, self._named)) for node in self._nodes]
+        graph: list[Buffer] = [bytes_field(1, _node(node, self._named)) for node in self._nodes]
         graph += [bytes_field(2, self._name)]
-        graph += [bytes_field(5, constant) for constant in self._constants]
+        for parts in self._constants:
+            graph += [field_head(5, sum(map(len, parts))), *parts]
         graph += [bytes_field(11, value) for value in self._inputs]
         graph += [bytes_field(12, value) for value in self._outputs]
+        size = sum(map(len, graph))
+        if size > _LARGEST:
+            raise ModelError(
+                f"the {self._name} takes {size / 1e9:.1f} GB as a graph, and ONNX has room for 2: "
+                "keep its weights in eight bits"
+            )
         opsets = [
             bytes_field(1, domain) + int_field(2, version) for domain, version in _OPSETS.items()
         ]
         return b"".join(
-            [int_field(1, _IR_VERSION), bytes_field(2, "lexbeam"), bytes_field(7, b"".join(graph))]
+            [int_field(1, _IR_VERSION), bytes_field(2, "lexbeam"), field_head(7, size), *graph]
             + [bytes_field(8, opset) for opset in opsets]
         )
