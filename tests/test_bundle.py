@@ -10,6 +10,7 @@ import pytest
 
 from lexbeam import bundle
 from lexbeam.errors import ModelError
+from lexbeam.model import Framing
 from lexbeam.search import decode
 from networks import (
     CORPUS,
@@ -121,6 +122,9 @@ def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
         ({"network": {"type": "transformer", "colour": 1}}, "colour"),
         ({"files": {}}, "weights.npz"),
         ({"max_source_length": None}, "max_source_length"),
+        ({"framing": {"mood": []}}, '"framing" must have'),
+        ({"framing": {"output_start": [VOCABULARY]}}, '"output_start" must be a list of ids'),
+        ({"framing": {"never": None}}, '"never"'),
     ],
 )
 def test_manifests_that_make_no_sense(folder: Path, change: dict[str, Any], named: str) -> None:
@@ -143,3 +147,46 @@ def test_a_folder_without_manifest_is_no_bundle(folder: Path) -> None:
     assert not bundle.is_bundle(folder)
     with pytest.raises(ModelError, match=r"manifest\.json"):
         bundle.load(folder)
+
+
+def test_what_stands_around_texts_is_kept(tmp_path: Path, spm: Path) -> None:
+    framing = Framing((5,), (0, 6), (7, 8), (9,))
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm.read_bytes(), tmp_path / "b", framing=framing, origin="here")
+    model = bundle.load(tmp_path / "b")
+    assert model.framing == framing
+    assert model.encode("the cat") == [5, *model.source.encode("the cat"), 0, 6]
+    assert model.engine.bos == 8
+    assert model.info["origin"] == "here"
+
+
+def test_in_float_a_bundle_is_the_network(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, tmp_path / "b", precision="float32")
+    model = bundle.load(tmp_path / "b")
+    state = model.engine.start([SOURCE], [[]])
+    everything, none = np.arange(VOCABULARY)[None], np.zeros((1, 0), np.int64)
+    start = np.array([model.engine.bos])
+    scores = model.engine.step(state, start, np.array([0]), everything, none, 1)
+    expected = Reference(TINY, weights).log_probs(SOURCE, [])
+    np.testing.assert_allclose(scores.ask_scores[0], expected, atol=2e-4)
+    assert model.info["precision"] == "float32"
+
+
+def test_bundles_of_the_first_format_are_read(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name in ("framing", "precision", "origin"):
+        del manifest[name]
+    path.write_text(json.dumps(manifest | {"format": 1}))
+    model = bundle.load(folder)
+    assert model.framing == Framing()
+    assert model.info["precision"] == "int8"
+
+
+def test_what_was_there_before_is_no_part_of_a_new_bundle(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, tmp_path / "b", target_spm=spm)
+    bundle.write(TINY, weights, tmp_path / "b" / "source.spm", tmp_path / "b")
+    assert not (tmp_path / "b" / "target.spm").exists()
+    assert bundle.load(tmp_path / "b").info["type"] == "bundle"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs, transformer
+from lexbeam.graphs.positions import sinusoids
 from lexbeam.scorer import PAD, Scores
 from lexbeam.search import decode
 from lexbeam.shortlist import Shortlist
@@ -244,3 +245,46 @@ def test_weights_that_do_not_fit_together_are_refused(name: str) -> None:
 def test_a_model_that_the_runtime_refuses() -> None:
     with pytest.raises(ModelError, match="ONNX Runtime"):
         OnnxEngine(Graphs(b"nonsense", b"nonsense"), vocabulary_size=4, eos=0)
+
+
+def test_outputs_follow_their_start_and_leave_out_what_is_never_taken(kind: str) -> None:
+    config = replace(TINY, decoder=kind)
+    graphs = transformer.build(config, random_weights(config), shortlist=False)
+    begun = OnnxEngine(
+        graphs, vocabulary_size=VOCABULARY, eos=EOS, output_start=(6, 4, 9), never=(7, 12)
+    )
+    plain = make(kind)
+    scores = begin(begun, SOURCES, top=VOCABULARY)
+    state: Any = plain.start(SOURCES, [[]] * 4)
+    for token in (6, 4, 9):
+        answer = step(plain, state, [token] * 4, [0, 1, 2, 3], top=VOCABULARY)
+        state = answer.state
+    for row in range(4):
+        ids, taken = answer.top_ids[row], answer.top_scores[row] > -np.inf
+        kept = taken & ~np.isin(ids, [7, 12])
+        count = int(kept.sum())
+        assert scores.top_ids[row, :count].tolist() == ids[kept].tolist()
+        assert (scores.top_scores[row, count:] == -np.inf).all()
+
+
+def test_what_is_never_taken_is_on_no_list() -> None:
+    entries = lists({5: [7, 12, 20], 8: [7]})
+    graphs = transformer.build(TINY, random_weights(TINY), shortlist=True)
+    engine = OnnxEngine(
+        graphs, vocabulary_size=VOCABULARY, eos=EOS, shortlist=entries, never=(7, 12)
+    )
+    scores = begin(engine, SOURCES, top=VOCABULARY)
+    assert not np.isin(scores.top_ids[scores.top_scores > -np.inf], [7, 12, EOS]).any()
+
+
+def test_codes_of_places_can_be_given(kind: str) -> None:
+    tables = sinusoids(20, TINY.dim), sinusoids(20, TINY.dim)
+    config = replace(TINY, decoder=kind)
+    graphs = transformer.build(config, random_weights(config), shortlist=False)
+    same = OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS, positions=tables)
+    other = OnnxEngine(
+        graphs, vocabulary_size=VOCABULARY, eos=EOS, positions=(tables[0], -tables[1])
+    )
+    expected = begin(make(kind), SOURCES).top_scores
+    np.testing.assert_array_equal(begin(same, SOURCES).top_scores, expected)
+    assert np.abs(begin(other, SOURCES).top_scores - expected).max() > 0.01

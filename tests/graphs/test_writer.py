@@ -7,6 +7,8 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 from numpy.typing import NDArray
 
+from lexbeam.errors import ModelError
+from lexbeam.graphs import writer
 from lexbeam.graphs.writer import GraphWriter
 
 
@@ -75,3 +77,11 @@ def test_outputs_that_are_used_within_given_twice_or_only_passed_through() -> No
     graph.output("doubled", graph.node("Add", y, y), "float32", ["n"])
     found = run(graph, x=np.array([1.0, -2.0], np.float32))
     assert [values.tolist() for values in found] == [[-1, 2], [-1, 2], [1, -2], [-2, 4]]
+
+
+def test_a_graph_that_no_file_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphWriter("decoder")
+    graph.output("y", graph.constant(np.zeros(300, np.float32)), "float32", [300])
+    monkeypatch.setattr(writer, "_LARGEST", 1000)
+    with pytest.raises(ModelError, match=r"the decoder takes .* GB as a graph"):
+        graph.model()
