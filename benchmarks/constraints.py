@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 import lexbeam
-from lexbeam.study.sets import count_met, make
+from lexbeam.study.sets import count_met, exactly, make
 
 SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr4")
 
@@ -46,7 +46,7 @@ def main() -> None:
         began = time.perf_counter()
         results = translator.translate(
             sources,
-            phrases,
+            [exactly(these) for these in phrases],
             beam_size=options.beam_size,
             algorithm=options.algorithm,
             lag=options.lag,

@@ -6,7 +6,7 @@ import pytest
 from lexbeam.automaton import Automaton
 from lexbeam.candidates import Candidates
 from lexbeam.outlook import AT_THE_START, TOKENS_A_SOURCE_TOKEN, Outlook, expected_lengths
-from lexbeam.patterns import Pattern
+from lexbeam.patterns import Form, Pattern
 from lexbeam.scorer import PAD
 from lexbeam.search import decode
 from lexbeam.testing import HistoryScorer
@@ -76,7 +76,7 @@ def test_a_phrase_demanded_twice_is_paid_twice() -> None:
 
 
 def test_what_may_be_given_up_costs_its_price_until_the_end_has_paid_it() -> None:
-    automaton, outlook = make([(2,), Pattern((((3,),),), price=1.5)])
+    automaton, outlook = make([(2,), Pattern(((Form((3,)),),), price=1.5)])
     learn(automaton, outlook, -8.0)
     worth = [
         outlook.of(candidates(automaton, [output]), STEPS).item() * 8

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.automaton import Automaton
 from lexbeam.beam import FloatArray
@@ -71,7 +72,11 @@ class Outlook:
         self._first, self._inner = self._first[:, sentences], self._inner[:, sentences]
 
     def learn(
-        self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: FloatArray
+        self,
+        sentence: IntArray,
+        tokens: IntArray,
+        targets: IntArray,
+        log_prob: NDArray[np.floating[Any]],
     ) -> None:
         """Take in what the model said of asked tokens.
 
@@ -110,7 +115,8 @@ class Outlook:
         if self._automaton.softs is not None:  # the price of giving up, which an end has paid
             price = self._automaton.softs.settle(states)[1].reshape(shape)
             worth -= np.where(candidates.token == self._eos, 0.0, price)
-        return worth / np.maximum(-mean, 1.0)[:, None]
+        in_prices: FloatArray = worth / np.maximum(-mean, 1.0)[:, None]
+        return in_prices
 
 
 def expected_lengths(sources: Sequence[Any], limits: IntArray) -> FloatArray:

@@ -26,7 +26,7 @@ def are_done(
     ``longest`` is the length of each one's longest output, its end counted, ``sizes`` the
     number of its constraint tokens.
     """
-    done: BoolArray = ~beam.live.any(axis=1)
+    done: BoolArray = np.logical_not(beam.live.any(axis=1))
     worst = finished.score[:, -1]  # minus infinity until there are nbest of them
     if settings.stop == "first":
         done |= finished.score[:, 0] > -np.inf

@@ -55,7 +55,7 @@ def test_rows_branch_and_sentences_leave(family: str, use_cache: bool) -> None:
 
     def check(engine: TransformersEngine) -> None:
         state = engine.start([None] * 3, [[]] * 3)
-        rows = [(i, []) for i in range(3)]
+        rows: list[tuple[int, list[int]]] = [(i, []) for i in range(3)]
         moves = [
             ([0, 0, 0], [0, 1, 2]),
             ([10, 11, 12, 13], [0, 0, 1, 2]),

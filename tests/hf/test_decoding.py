@@ -99,7 +99,7 @@ def test_processors_that_count_beams_see_all_of_them() -> None:
     assert_same(*plain_and_ours(model, inputs(model, 3), encoder_no_repeat_ngram_size=1))
 
 
-class StopAt(StoppingCriteria):
+class StopAt(StoppingCriteria):  # type: ignore[misc]
     """Stops outputs at a token."""
 
     def __init__(self, token: int) -> None:
@@ -281,7 +281,7 @@ def test_criteria_do_not_stop_an_output_before_its_phrases() -> None:
     model = gpt2(1)
     given = inputs(model, 2)
 
-    class Always(StoppingCriteria):
+    class Always(StoppingCriteria):  # type: ignore[misc]
         def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> Any:  # noqa: ARG002
             return torch.ones(len(input_ids), dtype=torch.bool)
 

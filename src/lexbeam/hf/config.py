@@ -116,7 +116,7 @@ def read_plan(config: GenerationConfig, prompt_length: int) -> Plan:
         limit=limit - 1 if closes else limit,
         cut=not closes,
         ends=ends,
-        first=None if forced_first in (None, *ends) else int(forced_first),
+        first=None if forced_first is None or forced_first in ends else int(forced_first),
     )
 
 

@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from lexbeam.beam import Hypothesis
-from lexbeam.constraints import Constraints, quoted
+from lexbeam.casing import Case, variants
+from lexbeam.constraints import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError, InputError
+from lexbeam.patterns import Form, Pattern
 from lexbeam.spans import are_glued, contains, is_unspaced, needs_boundary
+from lexbeam.trie import Tokens
 
 BoolArray = NDArray[np.bool_]
 
@@ -77,7 +80,7 @@ class Speller:
         """Return what is asked of each sentence as tokens."""
         demanded, avoided = _lists("constraints", constraints), _lists("avoid", avoid)
         count = len(demanded if demanded is not None else avoided or ())
-        phrases: list[list[list[int]]] = []
+        phrases: list[list[Tokens | Pattern]] = []
         closed: list[list[list[int]]] = []
         unwanted: list[tuple[str, ...]] = []
         for i in range(count):
@@ -86,9 +89,9 @@ class Speller:
                     demanded and demanded[i],
                     avoided[i] if avoided is not None and i < len(avoided) else None,
                 )
-                phrases.append([self.ids(phrase) for phrase in asked.phrases])
-                unwanted.append(asked.avoid)
-                closed.append([ids for phrase in asked.avoid for ids in self.every_way(phrase)])
+                phrases.append([d for demand in asked.demanded for d in self.demands(demand)])
+                unwanted.append(_forms_of(asked.avoid))
+                closed.append([ids for form in unwanted[-1] for ids in self.every_way(form)])
             except ConstraintError as error:
                 raise ConstraintError(f"sentence {i}: {error}") from None
         boundary, closing = word_marks(self._tokenizer)
@@ -99,6 +102,25 @@ class Speller:
             closing,
             lambda sentence, ids: self._is_clean(ids, unwanted[sentence]),
         )
+
+    def demands(self, asked: Constraint) -> list[Tokens | Pattern]:
+        """Return what the search has to place, as often as it is asked for.
+
+        Case is as it is given, or any: where a model's output begins a sentence is not known.
+        """
+        if asked.kind == "prefix":
+            raise ConstraintError(
+                f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
+                "the decoder's input"
+            )
+        parts = tuple(
+            tuple(Form(tuple(self.ids(form))) for form in _variants(part, asked.case))
+            for part in asked.parts
+        )
+        if len(parts) == len(parts[0]) == 1 and asked.soft is None and asked.kind != "suffix":
+            return [parts[0][0].tokens] * asked.count
+        pattern = Pattern(parts, asked.within, asked.kind == "suffix", asked.soft)
+        return [pattern] * asked.count
 
     def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()
@@ -243,3 +265,13 @@ def _byte_codes() -> dict[str, int]:
     moved = [byte for byte in range(0x100) if byte not in plain]
     codes = {chr(byte): byte for byte in plain}
     return codes | {chr(0x100 + place): byte for place, byte in enumerate(moved)}
+
+
+def _variants(part: Sequence[str], case: Case) -> list[str]:
+    """Return the spellings of a part that may stand anywhere."""
+    spellings = (variant for form in part for variant in variants(form, case))
+    return list(dict.fromkeys(variant.text for variant in spellings if not variant.first))
+
+
+def _forms_of(avoided: Sequence[Constraint]) -> tuple[str, ...]:
+    return tuple(form for each in avoided for form in _variants(each.parts[0], each.case))

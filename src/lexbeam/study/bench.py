@@ -168,7 +168,9 @@ class Bench:
         for start in range(0, len(order), size):
             some = order[start : start + size]
             outputs = self.translator.translate(
-                [self.text.sources[i] for i in some], [phrases[i] for i in some], **settings
+                [self.text.sources[i] for i in some],
+                [sets.exactly(phrases[i]) for i in some],
+                **settings,
             )
             found.update(zip(some, outputs, strict=True))
             self._advance(len(found) / len(order))

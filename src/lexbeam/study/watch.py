@@ -101,8 +101,7 @@ class Watcher:
             step, beam = self._last
             slots = [slot for slot in range(beam.token.shape[1]) if beam.live[0, slot]]
             for slot in sorted(slots, key=lambda slot: -float(beam.log_prob[0, slot])):
-                tokens = self._history.tokens_before(0, step, slot)
-                tokens.append(beam.token.item(0, slot))
+                tokens, _ = self._history.way_to(0, step, slot)
                 shown.append(_shown(bench, tokens, float(beam.log_prob[0, slot]), False))
         return shown[:SHOWN]
 

@@ -151,7 +151,7 @@ class _Seen:
     @classmethod
     def of(cls, moment: Moment, row: int) -> _Seen:
         """Cut the sentence's part out of a moment."""
-        among, (_, taken, _, places) = moment.chosen.among, moment.chosen[:4]
+        among, taken, places = moment.chosen.among, moment.chosen.taken, moment.chosen.places
         rows, width = among.score.shape
         real = np.flatnonzero(among.score[row] > -np.inf)
         slot = np.full(width, -1)
