@@ -85,6 +85,18 @@ def test_what_may_be_given_up_costs_its_price_until_the_end_has_paid_it() -> Non
     assert worth == pytest.approx([-10 - 8 - 1.5, -10 - 1.5, -10, -10])
 
 
+def test_a_form_for_the_beginning_alone_has_a_first_token_like_any_other() -> None:
+    forms = (Form((2, 3)), Form((4, 3), first=True))
+    automaton, outlook = make([Pattern((forms,))])
+    tokens, targets = automaton.ask(automaton.start())
+    assert sorted(tokens[0].tolist()) == [2, 4]
+    outlook.learn(np.zeros(1, np.int64), tokens, targets, np.full(tokens.shape, -8.0))
+    worth = [
+        outlook.of(candidates(automaton, [output]), STEPS).item() * 8 for output in ([5], [4], [2])
+    ]
+    assert worth == pytest.approx([-10 - 8 - 0.8, -10.8, -10.8])
+
+
 def test_one_impossible_place_does_not_make_all_places_impossible() -> None:
     automaton, outlook = make([(2,)])
     learn(automaton, outlook, -1e9)

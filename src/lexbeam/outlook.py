@@ -29,7 +29,9 @@ from lexbeam.automaton import Automaton
 from lexbeam.beam import FloatArray
 from lexbeam.candidates import Candidates
 from lexbeam.scorer import PAD, IntArray
+from lexbeam.states import States
 from lexbeam.tables import pack_bits
+from lexbeam.trie import ROOT
 
 AT_THE_START = 0.3
 """The part of its mean price that a constraint is expected to cost when all lies ahead."""
@@ -57,19 +59,18 @@ class Outlook:
         self._eos = eos
         self._expected = expected_lengths(sources, limits)  # shape: (sentences,)
         self._hard = pack_bits([one.hard for one in automaton.demands], automaton.words)
-        depths = [0, *(node.depth for trie in automaton.tries for node in trie.nodes)]
-        self._inside = np.array(depths) > 1  # shape: (nodes,), beyond the first token
+        self._continues = _beyond_first_tokens(automaton)
         self._sentences = np.arange(len(sources))
-        # Sums and numbers of the prices of first tokens, and of those that continue.
-        self._first = np.zeros((2, len(sources)))
-        self._inner = np.zeros((2, len(sources)))
+        # Of the prices of first tokens, and of those after them: # shape: (sentences, 2).
+        self._sum = np.zeros((len(sources), 2))
+        self._number = np.zeros((len(sources), 2))
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._sentences = self._sentences[sentences]
         self._expected = self._expected[sentences]
         self._hard = tuple(word[sentences] for word in self._hard)
-        self._first, self._inner = self._first[:, sentences], self._inner[:, sentences]
+        self._sum, self._number = self._sum[sentences], self._number[sentences]
 
     def learn(
         self,
@@ -83,15 +84,13 @@ class Outlook:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
-        asked = tokens != PAD
-        inside = self._inside[targets] & asked
-        where = np.broadcast_to(sentence[:, None], tokens.shape)
-        for sums, some in ((self._inner, inside), (self._first, asked & ~inside)):
-            these = where[some]
-            # Summed one after the other, so that it does not matter what else is in the batch.
-            prices = np.maximum(log_prob[some], _LOWEST)
-            sums[0] += np.bincount(these, prices, len(self._sentences))
-            sums[1] += np.bincount(these, minlength=len(self._sentences))
+        kinds = self._sum.size
+        kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
+        prices = np.maximum(log_prob, _LOWEST)
+        # Summed one after the other, so that it does not matter what else is in the batch.
+        sums = np.bincount(kind.ravel(), prices.ravel(), kinds + 1)
+        self._sum += sums[:kinds].reshape(-1, 2)
+        self._number += np.bincount(kind.ravel(), minlength=kinds + 1)[:kinds].reshape(-1, 2)
 
     def of(self, candidates: Candidates, step: int) -> FloatArray:
         """Return what candidates are worth, in units of the mean price of a first token.
@@ -100,23 +99,47 @@ class Outlook:
         """
         states, shape = candidates.states, candidates.score.shape
         assert states is not None
-        mean = self._first[0] / np.maximum(self._first[1], 1.0)
-        inner = self._inner[0] + _EARLY_DOUBTS * _CONTINUES * mean
-        inner /= self._inner[1] + _EARLY_DOUBTS
-        progress = np.minimum((step + 1) / self._expected, 1.0)
-        first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)  # shape: (sentences,)
-        sentences = self._sentences[:, None].repeat(shape[1], axis=1).ravel()
-        need = self._automaton.hard_need(states, sentences).reshape(shape)
+        mean, first, after = self._prices(step)
+        need = self._need(states, shape)
         to_begin = -(states.bank > states.seen_tokens).astype(np.int64).reshape(shape)
         for hard, seen in zip(self._hard, states.seen, strict=True):
             to_begin += np.bitwise_count(hard[:, None] & ~seen.reshape(shape))
-        to_begin = to_begin.clip(0, need)
-        worth = candidates.score + first[:, None] * to_begin + inner[:, None] * (need - to_begin)
+        to_begin = np.minimum(np.maximum(to_begin, 0), need)
+        worth = candidates.score + (first - after) * to_begin + after * need
         if self._automaton.softs is not None:  # the price of giving up, which an end has paid
             price = self._automaton.softs.settle(states)[1].reshape(shape)
             worth -= np.where(candidates.token == self._eos, 0.0, price)
-        in_prices: FloatArray = worth / np.maximum(-mean, 1.0)[:, None]
-        return in_prices
+        worth /= np.maximum(-mean, 1.0)
+        return worth
+
+    def _prices(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the mean price of a first token, that of one to come, and of one after it.
+
+        # shape of each: (sentences, 1).
+        """
+        mean = self._sum[:, 0] / np.maximum(self._number[:, 0], 1.0)
+        after = self._sum[:, 1] + _EARLY_DOUBTS * _CONTINUES * mean
+        after /= self._number[:, 1] + _EARLY_DOUBTS
+        progress = np.minimum((step + 1) / self._expected, 1.0)
+        first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
+        return mean[:, None], first[:, None], after[:, None]
+
+    def _need(self, states: States, shape: tuple[int, ...]) -> IntArray:
+        """Return the constraint tokens still missing of what can't be given up. # shape: shape."""
+        if self._automaton.softs is None:
+            return self._automaton.sizes[self._sentences, None] - states.bank.reshape(shape)
+        sentences = self._sentences.repeat(shape[1])
+        return self._automaton.hard_need(states, sentences).reshape(shape)
+
+
+def _beyond_first_tokens(automaton: Automaton) -> IntArray:
+    """Return 1 for the nodes that lie behind the first token of something. # shape: (nodes,)."""
+    beyond = [0]
+    for trie in automaton.tries:
+        begins = {ROOT, trie.start}
+        first = {child for node in begins for child in trie.nodes[node].children.values()}
+        beyond += [int(node not in first) for node in range(len(trie.nodes))]
+    return np.array(beyond)
 
 
 def expected_lengths(sources: Sequence[Any], limits: IntArray) -> FloatArray:
