@@ -134,11 +134,21 @@ def compare_kinds(options: argparse.Namespace) -> None:
             print(f"{batch:>5}{beam:>4}" + "".join(f"{cell:>16}" for cell in cells))
 
 
-def measure(scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int) -> float:
+def measure(
+    scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int, algorithm: str
+) -> float:
     """Return the milliseconds that the search takes a step."""
     phrases = make_phrases(constraints, batch, seed)
     limit = scorer.steps + 3 * constraints + 40
-    decode(scorer, [None] * batch, phrases, beam_size=beam, max_length=limit, stop="first")
+    decode(
+        scorer,
+        [None] * batch,
+        phrases,
+        beam_size=beam,
+        algorithm=algorithm,
+        max_length=limit,
+        stop="first",
+    )
     return 1000 * scorer.searching / scorer.steps
 
 
@@ -150,6 +160,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     parser.add_argument("--kinds", action="store_true", help="compare kinds of constraints")
+    parser.add_argument("--algorithm", default="dba")
     options = parser.parse_args()
     print(f"load of the machine at the start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
     if options.kinds:
@@ -164,7 +175,9 @@ def main() -> None:
             times: dict[int, list[float]] = {c: [] for c in CONSTRAINTS}
             for seed in range(options.rounds):
                 for constraints in CONSTRAINTS:
-                    times[constraints].append(measure(scorer, batch, beam, constraints, seed))
+                    times[constraints].append(
+                        measure(scorer, batch, beam, constraints, seed, options.algorithm)
+                    )
             median = {c: statistics.median(values) for c, values in times.items()}
             cells = "".join(f"{median[c]:>10.3f}" for c in CONSTRAINTS)
             added = " ".join(f"{median[c] - median[0]:.3f}" for c in CONSTRAINTS[1:])
