@@ -205,7 +205,7 @@ def test_a_batch_is_its_sentences_one_by_one(
 ) -> None:
     table = np.full((4, 4), np.log(0.25)) if uniform else random_table(3, 4).log_probs
     scorer = TableScorer(table, bos=0, eos=1)
-    limits = [6 + i for i in range(len(phrases))]
+    limits = [9 + i for i in range(len(phrases))]
     avoid = [[[2, 3]] if [2, 3] not in these else [] for these in phrases]
     avoid = [[a for a in these if not _contained(a, phrases[i])] for i, these in enumerate(avoid)]
     together = decode(
