@@ -131,7 +131,7 @@ main.add_command(study)
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["dba", "gbs", "cbs", "beam"]),
+    type=click.Choice(["dba", "lookahead", "gbs", "cbs", "beam"]),
     default="dba",
     show_default=True,
     help="How the beam is divided among constraints.",
