@@ -131,8 +131,8 @@ main.add_command(study)
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["dba", "lookahead", "gbs", "cbs", "beam"]),
-    default="dba",
+    type=click.Choice(["lookahead", "dba", "gbs", "cbs", "beam"]),
+    default="lookahead",
     show_default=True,
     help="How the beam is divided among constraints.",
 )
