@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import lexbeam
@@ -50,3 +52,34 @@ def test_constraints_are_met(
         assert result.text[start:end] == report.text
     assert [report.text for report in result.constraints] == constraints
     assert not any(word in result.text.split() for word in avoid)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "forms"),
+    [
+        ("Close the window.", {"gap": ["Machen", "zu"]}, {"Machen … zu"}),
+        (
+            "The settings of the application were saved.",
+            {"any": ["Programm", "Programms", "Programme"]},
+            {"Programms"},
+        ),
+        ("If the file exists, it is overwritten.", "falls", {"Falls"}),
+        ("The server must be restarted.", {"suffix": "werden!"}, {"werden!"}),
+        ("The password is wrong.", {"text": "PASSWORT", "case": "any"}, {"Passwort"}),
+    ],
+)
+def test_richer_constraints_are_met_in_the_form_that_fits(
+    translator: lexbeam.Translator, text: str, asked: Any, forms: set[str]
+) -> None:
+    (report,) = translator.translate(text, [asked]).constraints
+    assert report.form in forms
+
+
+def test_an_open_word_is_finished(translator: lexbeam.Translator) -> None:
+    text = "The password is wrong."
+    assert translator.translate(text, prefix="Das Pass").text == "Das Passwort ist falsch."
+    assert translator.translate("All files were deleted.", prefix="Die Datei ").text[:10] in (
+        "Die Datei ",
+        "Die Datei,",
+        "Die Datei.",
+    )

