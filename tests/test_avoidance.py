@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import sentencepiece
 
 from lexbeam.avoidance import Avoidance
+from lexbeam.batches import Answer, Job
 from lexbeam.shapes import Reader
+from lexbeam.spans import contains
 from lexbeam.text import TargetText
+from lexbeam.translator import Translator
 
 
 @pytest.fixture
@@ -16,7 +20,7 @@ def target(processor: sentencepiece.SentencePieceProcessor) -> TargetText:
 
 
 def avoid(target: TargetText, *given: Any) -> Avoidance:
-    return Avoidance.spell(Reader().avoided(list(given), "avoid"), target)
+    return Avoidance.spell(tuple(Reader().avoided(list(given), "avoid")), target)
 
 
 def test_tokens_are_those_that_may_stand_anywhere(target: TargetText) -> None:
@@ -42,3 +46,25 @@ def test_a_large_word_that_is_demanded_may_begin(target: TargetText) -> None:
     avoidance = avoid(target, "gato")
     assert avoidance.find("Gato", demanded=[(0, 4)]) == []
     assert avoidance.find("gato", demanded=[(0, 4)]) == [(0, 4)]
+
+
+def test_a_long_list_is_banned_only_where_it_matters(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"]
+    text = "The cat sat on the mat."
+    jobs: list[int] = []
+    run = translator._decoder.run
+
+    def count(asked: Sequence[Job], settings: Any) -> list[Answer]:
+        jobs.extend(len(job.avoid) for job in asked)
+        return run(asked, settings)
+
+    monkeypatch.setattr(translator._decoder, "run", count)
+    assert translator.translate(text, avoid=many).text == text
+    assert jobs == [0]
+    result = translator.translate(text, avoid=[*many, "cat", "mat"])
+    assert not contains(result.text, "cat")
+    assert not contains(result.text, "mat")
+    assert jobs[1] == 0
+    assert jobs[2] >= 100

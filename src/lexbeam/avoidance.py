@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from lexbeam.casing import Case, capitalised, matches, variants
 from lexbeam.phrases import Constraint
 from lexbeam.spans import Span
 from lexbeam.text import TargetText
 from lexbeam.trie import Tokens
+
+MOST_AT_FIRST = 64
+"""Phrases of a longer list are banned only where one of them has come up."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,12 @@ class Avoidance:
     """What the tokens to ban stand for."""
 
     @classmethod
-    def spell(cls, avoided: Sequence[Constraint], target: TargetText) -> Avoidance:
-        """Spell phrases; one that the model has no tokens for can't come up."""
+    @lru_cache(maxsize=4)
+    def spell(cls, avoided: tuple[Constraint, ...], target: TargetText) -> Avoidance:
+        """Spell phrases; one that the model has no tokens for can't come up.
+
+        The same list may come with every line of a long file, so it is remembered.
+        """
         words = []
         names: dict[Tokens, str] = {}
         for constraint in avoided:
@@ -46,6 +54,14 @@ class Avoidance:
     def tokens(self) -> list[Tokens]:
         """The token sequences to ban."""
         return list(self.names)
+
+    @property
+    def first_tokens(self) -> list[Tokens]:
+        """Those to ban at first: none of a long list, of which a sentence has little or nothing.
+
+        To compile thousands of phrases takes longer than to translate a sentence.
+        """
+        return self.tokens if len(self.names) <= MOST_AT_FIRST else []
 
     def find(
         self, text: str, starts: Sequence[int] = (0,), demanded: Sequence[Span] = ()

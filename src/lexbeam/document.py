@@ -64,7 +64,7 @@ class Document:
             Wording.spell(asked, target, self._avoidance.words) for asked in constraints.demanded
         ]
         self._units = number_units(constraints.demanded)
-        self._avoid: list[list[Tokens]] = [list(self._avoidance.tokens) for _ in self._parts]
+        self._avoid: list[list[Tokens]] = [self._avoidance.first_tokens for _ in self._parts]
         # What each part has to place, and what it was last searched with.
         self._owned: list[list[Piece]] = [[] for _ in self._parts]
         self._searched: list[list[Piece]] = [[] for _ in self._parts]
@@ -227,6 +227,8 @@ class Document:
             for span in self._avoidance.find(self._text(part, hypothesis)):
                 tokens = self._target.tokens_at(hypothesis.tokens, span, demanded)
                 needed = any(_inside(tokens, spelling.ids) for spelling in demanded)
+                known_now = (*self._avoid[part], *self._avoidance.tokens)
+                self._avoid[part] = list(dict.fromkeys(known_now))
                 if tokens not in self._avoid[part] and not needed:
                     self._avoid[part].append(tokens)
         return len(self._avoid[part]) > known
