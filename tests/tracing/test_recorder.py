@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lexbeam.allocation import POLICIES
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.tracing import Recorder
 from lexbeam.translator import Translator
@@ -31,6 +33,20 @@ def test_each_sentence_of_a_text_has_its_search(translator: Translator) -> None:
     owners = [each for each in trace.sentences if "casa velha" in each.output]
     assert [bool(each.search.job.phrases) for each in owners] == [True]
     assert trace.others > 0
+
+
+@pytest.mark.parametrize("algorithm", POLICIES)
+def test_every_shape_and_every_algorithm(translator: Translator, algorithm: str) -> None:
+    shapes: list[Any] = [{"any": ["gato", "cão branco"]}, {"gap": ["casa", "velha"]}, "Haus"]
+    trace = translator.trace(TEXT, shapes, beam_size=3, algorithm=algorithm)
+    assert trace.translation is not None
+    assert all(report.met for report in trace.translation.constraints)
+    (sentence,) = trace.sentences
+    search = sentence.search
+    last = search.steps[search.ended]
+    end = last.beam[search.path[search.ended]]
+    assert end is not None
+    assert last.candidates[end.candidate].progress == search.sizes
 
 
 def test_the_translator_itself_is_not_watched(translator: Translator) -> None:

@@ -6,6 +6,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SPACE = "▁";
   const REST_SHOWN = 10;
+  const FORMS_SHOWN = 2;
   const TAIL_CHARACTERS = 40;
   const state = { search: 0, step: 0, pick: null, open: new Set(), timer: 0 };
 
@@ -152,17 +153,12 @@
     const whole = met >= size;
     const inside = simple ? met % parts[0][0].length : 0;
     const filled = whole ? size : inside;
-    const words = [];
-    parts.forEach((forms, i) => {
-      if (i) words.push(make("span", { class: "note" }, constraint.within === null ? "…" : `…${constraint.within}…`));
-      forms.forEach((tokens, j) => {
-        if (j) words.push(make("span", { class: "note" }, "|"));
-        words.push(make("bdi", { dir: direction(plain(tokens)) }, ...tokens.map((token, place) =>
-          written(token, whole || (simple && place < filled) ? "piece has" : "piece"))));
-      });
-    });
+    const words = parts.flatMap((forms, i) => [
+      i ? make("span", { class: "note" }, constraint.within === null ? "…" : `…${constraint.within}…`) : null,
+      ...formsOf(constraint, i, (place) => whole || (simple && place < filled)),
+    ]);
     const notes = [];
-    if (constraint.first) notes.push("at the beginning");
+    if (constraint.first?.flat().every(Boolean)) notes.push("at the beginning");
     if (constraint.last) notes.push("at the end");
     if (constraint.price !== null && constraint.price !== undefined) notes.push(`for at most ${constraint.price}`);
     if (times > 1) notes.push(`× ${times}`);
@@ -171,6 +167,18 @@
       ...words, notes.length ? make("span", { class: "note" }, notes.join(", ")) : null,
       make("span", { class: "count" }, whole ? "✓" : `${met}/${size}`),
       lost ? make("span", { class: "lostmark" }, `↺ ${before}`) : null);
+  }
+
+  /** The forms of a part, or as many as there is room for; those for the beginning come last. */
+  function formsOf(constraint, part, isMet) {
+    const forms = constraint.parts[part].map((tokens, i) => ({ tokens, first: constraint.first?.[part][i] ?? false }));
+    const sorted = [...forms.filter(({ first }) => !first), ...forms.filter(({ first }) => first)];
+    const shown = sorted.slice(0, FORMS_SHOWN).flatMap(({ tokens }, i) => [
+      i ? make("span", { class: "note" }, "|") : null,
+      make("bdi", { dir: direction(plain(tokens)) }, ...tokens.map((token, place) => written(token, isMet(place) ? "piece has" : "piece"))),
+    ]);
+    const rest = sorted.slice(FORMS_SHOWN).map(({ tokens, first }) => plain(tokens) + (first ? " (at the beginning)" : ""));
+    return [...shown, rest.length ? make("span", { class: "note", title: rest.join("\n") }, `+${rest.length}`) : null];
   }
 
   // --- the step: beam before, candidates, beam after ----------------------------------------

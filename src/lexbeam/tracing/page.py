@@ -125,7 +125,7 @@ def _constraint(demand: Demand, vocabulary: _Vocabulary) -> dict[str, Any]:
     parts = [[vocabulary.all(form.tokens) for form in part] for part in demand.parts]
     return {
         "parts": parts,
-        "first": any(form.first for part in demand.parts for form in part),
+        "first": [[form.first for form in part] for part in demand.parts],
         "last": demand.last,
         "within": demand.within,
         "price": demand.price,
