@@ -129,6 +129,8 @@ class Chosen(NamedTuple):
     """All candidates of the step; those of plain search are only the best."""
     places: IntArray | None
     """Which of them were chosen; None: all. # shape: (sentences, beam)."""
+    worth: FloatArray | None = None
+    """What all candidates were compared by, if not by score. # shape: (sentences, candidates)."""
 
 
 class Moment(NamedTuple):

@@ -270,7 +270,8 @@ class Search:
             places, taken = set_aside(select, worth, ended)
         else:
             places, taken = at_least_one(select(worth))
-        return Chosen(candidates.take(places), taken, pick(ended, places), candidates, places)
+        chosen = candidates.take(places)
+        return Chosen(chosen, taken, pick(ended, places), candidates, places, worth)
 
     def ends(self, candidates: Candidates) -> BoolArray:
         """Say which candidates end. # shape: (sentences, candidates)."""

@@ -42,6 +42,8 @@ class Candidate:
     """The slot it continues, on the beam before."""
     token: int
     score: float
+    worth: float
+    """What candidates of different banks were compared by; the score itself if not by more."""
     bank: int
     """Counted from the lowest of the step's banks."""
     origins: tuple[str, ...]
@@ -145,22 +147,25 @@ class _Seen:
     parent: IntArray
     token: IntArray
     score: FloatArray
+    worth: FloatArray
     states: States | None
     slot: IntArray  # -1: not chosen
 
     @classmethod
     def of(cls, moment: Moment, row: int) -> _Seen:
         """Cut the sentence's part out of a moment."""
-        among, taken, places = moment.chosen.among, moment.chosen.taken, moment.chosen.places
+        chosen, among = moment.chosen, moment.chosen.among
         rows, width = among.score.shape
         real = np.flatnonzero(among.score[row] > -np.inf)
         slot = np.full(width, -1)
-        chosen = np.arange(width) if places is None else places[row]
-        slot[chosen[taken[row]]] = np.flatnonzero(taken[row])
+        places = np.arange(width) if chosen.places is None else chosen.places[row]
+        slot[places[chosen.taken[row]]] = np.flatnonzero(chosen.taken[row])
+        worth = among.score if chosen.worth is None else chosen.worth
         return cls(
             among.slot[row, real] - row * (len(among.row) // rows),
             among.token[row, real],
             among.score[row, real],
+            worth[row, real],
             among.states and among.states.take(row * width + real),
             slot[real],
         )
@@ -209,14 +214,15 @@ class _SentenceWatcher:
         filled = np.bincount(bank[seen.slot >= 0], minlength=len(met)).tolist()
         given = self._given(len(met))
         moves = slots.moves(given, counts) if self._settings.algorithm == "dba" and given else []
-        order = np.lexsort((-seen.score, -bank))
-        order = order[_worth_keeping(seen.score[order], seen.slot[order] >= 0)]
+        order = np.lexsort((-seen.worth, -bank))
+        order = order[_worth_keeping(seen.worth[order], seen.slot[order] >= 0)]
         origins = self._origins(seen)
         candidates = tuple(
             Candidate(
                 int(seen.parent[i]),
                 int(seen.token[i]),
                 float(seen.score[i]),
+                float(seen.worth[i]),
                 int(bank[i]),
                 tuple(name for name, is_one in zip(ORIGINS, origins[:, i], strict=True) if is_one),
                 tuple(after[:, i].tolist()),
@@ -362,11 +368,11 @@ class _SentenceWatcher:
         return stays
 
 
-def _worth_keeping(score: FloatArray, chosen: BoolArray) -> BoolArray:
+def _worth_keeping(worth: FloatArray, chosen: BoolArray) -> BoolArray:
     """Say which candidates to list: the chosen ones, and of the rest the best."""
-    if len(score) <= MOST_CANDIDATES:
-        return np.ones(len(score), np.bool_)
-    keys = np.where(chosen, np.inf, score)
+    if len(worth) <= MOST_CANDIDATES:
+        return np.ones(len(worth), np.bool_)
+    keys = np.where(chosen, np.inf, worth)
     rank = np.argsort(np.argsort(-keys, kind="stable"), kind="stable")
     keep: BoolArray = chosen | (rank < MOST_CANDIDATES)
     return keep

@@ -149,13 +149,11 @@
   /** A constraint with what has been met of it. */
   function chip(constraint, met, before) {
     const { parts, times, size } = constraint;
-    const simple = parts.length === 1 && parts[0].length === 1;
     const whole = met >= size;
-    const inside = simple ? met % parts[0][0].length : 0;
-    const filled = whole ? size : inside;
+    const one = size / times;
     const words = parts.flatMap((forms, i) => [
       i ? make("span", { class: "note" }, constraint.within === null ? "…" : `…${constraint.within}…`) : null,
-      ...formsOf(constraint, i, (place) => whole || (simple && place < filled)),
+      ...formsOf(constraint, i, whole ? 1 : parts.length === 1 ? met % one / one : 0),
     ]);
     const notes = [];
     if (constraint.first?.flat().every(Boolean)) notes.push("at the beginning");
@@ -169,16 +167,18 @@
       lost ? make("span", { class: "lostmark" }, `↺ ${before}`) : null);
   }
 
-  /** The forms of a part, or as many as there is room for; those for the beginning come last. */
-  function formsOf(constraint, part, isMet) {
+  /** The forms of a part, or as many as there is room for; a single one is filled by what is met. */
+  function formsOf(constraint, part, share) {
     const forms = constraint.parts[part].map((tokens, i) => ({ tokens, first: constraint.first?.[part][i] ?? false }));
-    const sorted = [...forms.filter(({ first }) => !first), ...forms.filter(({ first }) => first)];
-    const shown = sorted.slice(0, FORMS_SHOWN).flatMap(({ tokens }, i) => [
+    const usual = forms.filter(({ first }) => !first);  // others are often the same in capitals
+    const shown = (usual.length ? usual : forms).slice(0, FORMS_SHOWN);
+    const filled = (tokens) => shown.length === 1 || share === 1 ? Math.round(share * tokens.length) : 0;
+    const rest = forms.filter((form) => !shown.includes(form));
+    const names = rest.map(({ tokens, first }) => plain(tokens) + (first ? " (at the beginning)" : ""));
+    return [...shown.flatMap(({ tokens }, i) => [
       i ? make("span", { class: "note" }, "|") : null,
-      make("bdi", { dir: direction(plain(tokens)) }, ...tokens.map((token, place) => written(token, isMet(place) ? "piece has" : "piece"))),
-    ]);
-    const rest = sorted.slice(FORMS_SHOWN).map(({ tokens, first }) => plain(tokens) + (first ? " (at the beginning)" : ""));
-    return [...shown, rest.length ? make("span", { class: "note", title: rest.join("\n") }, `+${rest.length}`) : null];
+      make("bdi", { dir: direction(plain(tokens)) }, ...tokens.map((token, place) => written(token, place < filled(tokens) ? "piece has" : "piece"))),
+    ]), rest.length ? make("span", { class: "note", title: `or:\n${names.join("\n")}` }, `+${rest.length}`) : null];
   }
 
   // --- the step: beam before, candidates, beam after ----------------------------------------
@@ -337,6 +337,8 @@
     stays: "has ended: it is its own continuation",
   };
 
+  const WORTH_NOTE = "worth: the score and what its unmet constraints are expected to cost, in units of their mean price; by this, less a little for each better one of its bank, candidates are chosen";
+
   function parentBank(candidate) {
     return state.step ? standing(state.step - 1, candidate[0]).bank : 0;
   }
@@ -358,7 +360,8 @@
       title: `${plain([...parentTokens(parent), token])}`, on: { click: () => choose(state.step, slot) },
     }, make("span", { class: "from", title: `continues slot ${parent + 1}` }, `${parent + 1} ▸`),
     make("span", { class: "text", dir: "auto" }, written(token, "new")), change(candidate),
-    originBadges(candidate), make("span", { class: "score" }, number(score)));
+    originBadges(candidate), make("span", { class: "score" }, number(score)),
+    candidate[7] === null ? null : make("span", { class: "score worth", title: WORTH_NOTE }, number(candidate[7])));
   }
 
   const parentTokens = (parent) => state.step ? tokensOf(state.step - 1, parent) : [];
@@ -611,6 +614,8 @@
         ...term("↺ unwinds 2", "A constraint that had begun is broken off: its tokens no longer count."),
         ...term("pruned, lags", "Chosen, but dropped at once: too far below the best that has ended, or below the best of its bank."),
         ...term("3 ▸", "Continues slot 3 of the beam before."),
+        ...(search().steps.some((step) => step.candidates.some((candidate) => candidate[7] !== null))
+          ? term(make("span", { class: "worth" }, "−1.23"), `Of a candidate, its ${WORTH_NOTE}.`) : []),
         ...term("scores", "Log-probabilities; divided by the length once a hypothesis has ended.")),
       make("p", {}, key("←", "→"), "steps ", key("Home", "End"), "first and last ", key("↑", "↓"), "other hypotheses ", key("Esc"), "back to the output ", key("space"), "play ", key("d"), "light or dark"),
       make("form", { method: "dialog" }, make("button", {}, "close")));

@@ -156,6 +156,7 @@ def _candidate(candidate: Candidate, vocabulary: _Vocabulary) -> list[Any]:
         sum(1 << ORIGINS.index(origin) for origin in candidate.origins),
         -1 if candidate.slot is None else candidate.slot,
         candidate.progress,
+        None if candidate.worth == candidate.score else round(candidate.worth, _DIGITS),
     ]
 
 
