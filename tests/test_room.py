@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from brute_force import keeps_to
 from lexbeam.automaton import Automaton
+from lexbeam.patterns import Form, Pattern
 from lexbeam.room import NEVER, Room
 
 EOS = 3
@@ -43,6 +44,16 @@ def test_the_need_is_the_shortest_way_to_the_end(
     assert room.need_of(0, states) == expected
     assert room.needs(states, np.array([0])).tolist() == [expected]
     assert expected <= room.worst[0]
+
+
+def test_a_form_for_the_beginning_is_no_help_later() -> None:
+    pattern = Pattern(((Form((0,), first=True), Form((1, 2))),))
+    automaton = Automaton([[pattern]], [[]], 4)
+    room = Room(automaton, 4, EOS)
+    begun = automaton.advance(automaton.start(), np.array([2]))
+    assert room.need_of(0, automaton.start()) == 1
+    assert room.need_of(0, begun) == 2
+    assert room.worst[0] == 2
 
 
 def test_with_many_phrases_the_missing_tokens_are_counted() -> None:

@@ -14,8 +14,9 @@ Everything a hypothesis must remember is a set of bits.
 Above these lie the *wanted* bits of stages, which no hypothesis ever has: they only name stages
 in the sets of what a node of the trie is good for.
 
-A demand's size is the number of tokens of its shortest forms; what is in a bank (paper, section
-3.2) is the sentence's whole size minus the fewest tokens still needed, put side by side.
+A demand's size is the number of tokens of its shortest forms, those for the beginning of an
+output left out where there are others; what is in a bank (paper, section 3.2) is the sentence's
+whole size minus the fewest tokens still needed, put side by side.
 """
 
 from __future__ import annotations
@@ -318,7 +319,12 @@ class _Numbering:
 
 
 def _shortest(part: tuple[Form, ...]) -> int:
-    return min(len(form.tokens) for form in part)
+    """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
+
+    A shorter one that counts only at the beginning is no help to an output that has begun.
+    """
+    anywhere = [form for form in part if not form.first]
+    return min(len(form.tokens) for form in anywhere or part)
 
 
 def _anchored(form: Form) -> Tokens:
