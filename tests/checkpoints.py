@@ -120,6 +120,33 @@ def marian(folder: Path, codes: tuple[str, ...] = (), **settings: Any) -> Any:
     return save(transformers.MarianMTModel(config), folder, bad_words_ids=[[pad]])
 
 
+def marian_apart(folder: Path) -> Any:
+    """A Marian model whose languages have nothing in common."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = []
+    for side, text in (("source", SOURCE_TEXT), ("target", TARGET_TEXT)):
+        pieces = sentence_pieces(text, 60 if side == "source" else 90)
+        (folder / f"{side}.spm").write_bytes(pieces)
+        texts = [piece for piece in pieces_of(pieces) if piece not in {EOS, "<s>"}]
+        texts = [*texts, EOS, PAD] if side == "source" else [EOS, *texts, PAD]
+        name = "vocab.json" if side == "source" else "target_vocab.json"
+        write_json(folder / name, {text: place for place, text in enumerate(texts)})
+        sizes.append(len(texts))
+    write_json(folder / "tokenizer_config.json", {"separate_vocabs": True, "eos_token": EOS})
+    config = transformers.MarianConfig(
+        **_SIZES,
+        vocab_size=sizes[0],
+        decoder_vocab_size=sizes[1],
+        share_encoder_decoder_embeddings=False,
+        activation_function="relu",
+        pad_token_id=sizes[0] - 1,
+        eos_token_id=0,
+        decoder_start_token_id=sizes[1] - 1,
+        forced_eos_token_id=None,
+    )
+    return save(transformers.MarianMTModel(config), folder)
+
+
 def _fairseq_settings(size: int) -> dict[str, Any]:
     return {
         **_SIZES,

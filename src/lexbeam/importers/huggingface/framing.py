@@ -37,7 +37,7 @@ def frame(
     generation = _generation(folder, config)
     eos, start = _eos(generation, text), generation.get("decoder_start_token_id")
     forced = generation.get("forced_bos_token_id")
-    prefix, suffix = [], [eos]
+    prefix, suffix = [], [text.source_ids[text.eos]]
     if kind == "marian":
         prefix = _marian_prefix(text, wishes)
     elif kind == "bart":
@@ -49,7 +49,7 @@ def frame(
             suffix.append(source)
         else:
             prefix.append(source)
-        if kind == "mbart" and suffix != [eos]:
+        if kind == "mbart" and not prefix:
             start, forced = target, None
         else:
             start, forced = start if start is not None else eos, target
