@@ -20,7 +20,7 @@ import numpy as np
 from lexbeam.allocation import k_best
 from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, FloatArray
-from lexbeam.scorer import IntArray, Scores
+from lexbeam.scorer import PAD, IntArray, Scores
 from lexbeam.states import States
 from lexbeam.tables import pick, starts, through
 
@@ -96,6 +96,23 @@ class Asked(NamedTuple):
     tokens: IntArray
     targets: IntArray
     score: FloatArray
+
+    @classmethod
+    def lay_out(
+        cls, beam: Beam, live: IntArray, tokens: IntArray, targets: IntArray, scores: Scores
+    ) -> Asked:
+        """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
+        so_far = beam.log_prob.ravel()[live][:, None]
+        score = np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
+        asked = cls(tokens, targets, score)
+        slots = beam.token.size
+        if len(live) == slots:
+            return asked
+        shape = (slots, tokens.shape[1])
+        by_slot = cls(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf))
+        for whole, part in zip(by_slot, asked, strict=True):
+            whole[live] = part
+        return by_slot
 
 
 class Candidates(NamedTuple):

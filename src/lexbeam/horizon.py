@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lexbeam.automaton import Automaton
 from lexbeam.beam import BoolArray
 from lexbeam.room import NEVER, Room
-from lexbeam.scorer import PAD, IntArray
+from lexbeam.scorer import PAD, IntArray, Scores
 from lexbeam.states import States
 from lexbeam.tables import pack_rows
 from lexbeam.trie import Tokens
@@ -82,3 +83,27 @@ class Horizon:
         need = self._room.needs(after, self._sentences[sentence])
         late: BoolArray = need > (self.limits - self._step - 1)[sentence]
         return late if self.forced is None else late & ~self.forced[sentence]
+
+    def close_late(
+        self,
+        automaton: Automaton,
+        here: States,
+        sentence: IntArray,
+        tokens: IntArray,
+        scores: Scores,
+        most: int,
+    ) -> tuple[IntArray, Scores]:
+        """Close the tokens that leave no room for the constraints still unmet after them.
+
+        That makes the rest place what is left: when the room is just enough, only tokens that
+        go on with a constraint remain. ``most`` is how many of a row's best are used: more were
+        proposed than usual, and what is used must not depend on other sentences.
+        """
+
+        def late(ids: IntArray) -> BoolArray:
+            return self.late(automaton.advance(here.column(), ids), sentence[:, None])
+
+        in_time = ~late(scores.top_ids)
+        in_time &= in_time.cumsum(axis=1) <= most
+        top_scores = np.where(in_time, scores.top_scores, -np.inf)
+        return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)

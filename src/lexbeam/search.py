@@ -234,7 +234,10 @@ class Search:
         hold = automaton.hold(here)
         scores = self.ask_model(live, tokens, automaton.ban(here), hold)
         if self.horizon.tight:
-            tokens, scores = self.close_late(here, sentence, automaton, tokens, scores)
+            most = self.ending.top(self.settings.beam_size)
+            tokens, scores = self.horizon.close_late(
+                automaton, here, sentence, tokens, scores, most
+            )
         may_end = here.bank == self.sizes[sentence]
         if automaton.softs is not None:
             may_end, price = automaton.softs.settle(here)
@@ -247,7 +250,7 @@ class Search:
         if strict is not None:
             open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
             scores = scores._replace(top_scores=open_scores)
-        asked = self.spread(live, Asked(tokens, targets, self.price(live, tokens, scores)))
+        asked = Asked.lay_out(self.beam, live, tokens, targets, scores)
         proposals = self.lay_out(live, scores, may_end)
         policy, pool = self.policy, self.ending.pool
         beam_sizes = policy.beam_sizes if policy.beam_sizes is None else policy.beam_sizes * pool
@@ -300,22 +303,6 @@ class Search:
         goes_on = self.step + 1 < self.horizon.limits
         return self.ending.close_early(candidates, ended, before, after, goes_on)
 
-    def price(self, live: IntArray, tokens: IntArray, scores: Scores) -> FloatArray:
-        """Return the scores of hypotheses with the tokens that were asked. # shape: as tokens."""
-        so_far = self.beam.log_prob.ravel()[live][:, None]
-        return np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
-
-    def spread(self, live: IntArray, asked: Asked) -> Asked:
-        """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
-        slots = self.beam.token.size
-        if len(live) == slots:
-            return asked
-        shape = (slots, asked.tokens.shape[1])
-        by_slot = Asked(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf))
-        for whole, part in zip(by_slot, asked, strict=True):
-            whole[live] = part
-        return by_slot
-
     def lay_out(self, live: IntArray, scores: Scores, may_end: BoolArray | None) -> Proposals:
         """Lay the model's answer out by slot, with what may not be chosen closed."""
         horizon = self.horizon
@@ -336,29 +323,6 @@ class Search:
             sets = np.stack(automaton.settled(states))
             banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
         return banks.reshape(candidates.score.shape)
-
-    def close_late(
-        self,
-        here: States,
-        sentence: IntArray,
-        automaton: Automaton,
-        tokens: IntArray,
-        scores: Scores,
-    ) -> tuple[IntArray, Scores]:
-        """Close the tokens that leave no room for the constraints still unmet after them.
-
-        That makes the rest place what is left: when the room is just enough, only tokens that
-        go on with a constraint remain.
-        """
-
-        def late(ids: IntArray) -> BoolArray:
-            return self.horizon.late(automaton.advance(here.column(), ids), sentence[:, None])
-
-        in_time = ~late(scores.top_ids)
-        # More was proposed than usual: what is used of it must not depend on other sentences.
-        in_time &= in_time.cumsum(axis=1) <= self.ending.top(self.settings.beam_size)
-        top_scores = np.where(in_time, scores.top_scores, -np.inf)
-        return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)
 
     def sentence_of(self, slots: IntArray) -> IntArray:
         """Return the sentences that slots belong to, counted among those still there."""
