@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import InputError
-from lexbeam.study.sets import choose, count_met, find, make, parse
+from lexbeam.study.sets import choose, count_met, exactly, find, make, parse
+from lexbeam.translator import Translator
 
 REFERENCE = "O gato (preto) sentou no tapete, perto da casa velha."
 
@@ -73,3 +74,8 @@ def test_unknown_sets_are_refused(name: str) -> None:
 )
 def test_met_is_found_on_the_text(text: str, phrases: list[str], met: int) -> None:
     assert count_met(text, phrases) == met
+
+
+def test_a_demanded_word_is_not_capitalised(translator: Translator) -> None:
+    said = translator.translate("Cat sat.", exactly(["the"])).text
+    assert count_met(said, ["the"]) == 1

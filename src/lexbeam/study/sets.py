@@ -61,6 +61,11 @@ def make(name: str, references: Sequence[str], seed: int = 0) -> list[list[str]]
     return [choose(name, reference, i, seed) for i, reference in enumerate(references)]
 
 
+def exactly(phrases: Sequence[str]) -> list[dict[str, str]]:
+    """Demand phrases as they are written: the paper's are, wherever they are put."""
+    return [{"text": phrase, "case": "exact"} for phrase in phrases]
+
+
 def count_met(text: str, phrases: Sequence[str]) -> int:
     """Count the phrases that stand in a text as whole words, each as often as it is given."""
     met = 0
