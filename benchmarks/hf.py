@@ -11,9 +11,9 @@ Random Marian models of two sizes, base (d 512, 6 + 6 layers, 58k tokens) and sm
 - CTranslate2, float32 and int8, without constraints, where it is installed.
 
 They take turns, several rounds of them, so that a busy machine disturbs all alike; the median
-of the rounds is reported, in milliseconds a step of the whole batch, and next to it the ratio
-to ``generate``. One thread each, and what is counted is processor time, which others' work
-does not add to.
+of the rounds is reported, in milliseconds a step of the whole batch, and next to it the median
+of the ratios to ``generate`` in the same turn. One thread each, and what is counted is
+processor time, which others' work adds little to.
 """
 
 from __future__ import annotations
@@ -300,7 +300,10 @@ def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
         yield f"CTranslate2 {precision}", make(precision)
 
 
-UNCONSTRAINED = ("generate", "CTranslate2 float32", "CTranslate2 int8")
+UNCONSTRAINED = ("CTranslate2 float32", "CTranslate2 int8")
+
+Medians = dict[tuple[str, int], tuple[float, float]]
+"""Milliseconds a step and the ratio to ``generate``, by contestant and constraint tokens."""
 
 
 # --- the table -----------------------------------------------------------------------------
@@ -308,8 +311,8 @@ UNCONSTRAINED = ("generate", "CTranslate2 float32", "CTranslate2 int8")
 
 def measure(
     runs: dict[str, Run], vocab: int, batch: int, beam: int, options: argparse.Namespace
-) -> dict[tuple[str, int], float]:
-    """Return the median milliseconds a step of everyone, at each number of constraints."""
+) -> Medians:
+    """Return what everyone takes a step, at each number of constraints."""
     times: dict[tuple[str, int], list[float]] = defaultdict(list)
     for seed in range(options.rounds):
         for constraints in options.constraints:
@@ -317,20 +320,22 @@ def measure(
             for name, run in runs.items():
                 if constraints == options.constraints[0] or name not in UNCONSTRAINED:
                     times[name, constraints].append(1000 * run(case) / case.steps)
-    return {key: statistics.median(values) for key, values in times.items()}
+    medians: Medians = {}
+    for (name, count), values in times.items():
+        plain = times["generate", count]
+        ratios = [value / usual for value, usual in zip(values, plain, strict=True)]
+        medians[name, count] = statistics.median(values), statistics.median(ratios)
+    return medians
 
 
-def show(
-    medians: dict[tuple[str, int], float], names: Sequence[str], counts: Sequence[int]
-) -> None:
+def show(medians: Medians, names: Sequence[str], counts: Sequence[int]) -> None:
     """Print one table: a row for each contestant, ms and ratio for each C."""
-    plain = medians["generate", counts[0]]
     print(f"{'':20}" + "".join(f"{f'C = {c}':>17}" for c in counts))
     for name in names:
         cells = ""
         for count in counts:
-            value = medians.get((name, count))
-            cells += f"{'':17}" if value is None else f"{value:>10.2f} ({value / plain:4.2f})"
+            found = medians.get((name, count))
+            cells += f"{'':17}" if found is None else f"{found[0]:>10.2f} ({found[1]:4.2f})"
         print(f"{name:20}{cells}")
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from brute_force import best_output, keeps_to
 from lexbeam.errors import ScorerError
+from lexbeam.patterns import Form, Pattern
 from lexbeam.scorer import IntArray
 from lexbeam.search import decode
 from lexbeam.testing import HistoryScorer, TableScorer
@@ -188,3 +189,23 @@ def test_what_stops_says_must_fit() -> None:
 
     with pytest.raises(ScorerError, match="stops has shape"):
         decode(Short(1, 5), [None], beam_size=3)
+
+
+def test_what_is_given_up_is_paid_for_however_an_output_ends() -> None:
+    scorer: Any = random_table(3)
+    scorer.ends = [1, 4]
+    dear, cheap = (Pattern(((Form((5,)),),), price=price) for price in (1e3, 1e-3))
+    for cut in (False, True):
+        for limit in (2, 6):
+            more = ASIDE | {"cut": cut, "beam_size": 4, "nbest": 4, "max_length": limit}
+            bought, saved = (decode(scorer, [None], [[p]], **more)[0] for p in (dear, cheap))
+            assert 5 in bought[0].tokens
+            free = decode(scorer, [None], **more)[0]
+            assert saved[0].score == pytest.approx(free[0].score)
+            for hypothesis in (*bought, *saved):
+                assert hypothesis.met == [5 in hypothesis.tokens]
+                log_prob, last = 0.0, scorer.bos
+                for token in [*hypothesis.tokens, *([hypothesis.end] if hypothesis.end else [])]:
+                    log_prob, last = log_prob + scorer.log_probs[last, token], token
+                assert hypothesis.log_prob == pytest.approx(log_prob)
+                assert hypothesis.score == pytest.approx(log_prob / len(hypothesis.slots))

@@ -89,25 +89,30 @@ class Ending:
         self,
         candidates: Candidates,
         ended: BoolArray,
-        before: BoolArray,
-        after: BoolArray,
+        before: tuple[BoolArray, FloatArray],
+        after: tuple[BoolArray, FloatArray | None],
         goes_on: BoolArray,
     ) -> tuple[Candidates, BoolArray]:
-        """Close the candidates that would end before everything is met.
+        """Close the candidates that would end before everything is met; let the others pay.
 
         What ends by a token must have met everything ``before`` it, # shape: (sentences ·
-        slots,); what is stopped or cut off, ``after`` it, # shape: (sentences, candidates).
-        Where a scorer would stop all there is of a sentence that ``goes_on``, it is not obeyed
-        until something may end.
+        slots,); what is stopped or cut off, ``after`` it, # shape: (sentences · candidates,).
+        Both say who may end and the price of what is given up; that of the end of sentence
+        itself has been paid. Where a scorer would stop all there is of a sentence that
+        ``goes_on``, it is not obeyed until something may end.
         """
-        by_token = self.by_token(candidates.token)
-        early = ended & ~np.where(by_token, before[candidates.slot], after)
-        score = np.where(early, -np.inf, candidates.score)
-        stuck = goes_on & ~(score > -np.inf).any(axis=1)
+        score, token, slot = candidates.score, candidates.token, candidates.slot
+        by_token, shape = self.by_token(token), ended.shape
+        early = ended & ~np.where(by_token, before[0][slot], after[0].reshape(shape))
+        if after[1] is not None:
+            price = np.where(by_token, before[1][slot], after[1].reshape(shape))
+            score = score - np.where(ended & (token != self.eos), price, 0.0)
+        open_score = np.where(early, -np.inf, score)
+        stuck = goes_on & ~(open_score > -np.inf).any(axis=1)
         if stuck.any():
             ended = np.where(stuck[:, None], by_token, ended)
-            score = np.where(stuck[:, None] & ~by_token, candidates.score, score)
-        return candidates._replace(score=score), ended
+            open_score = np.where(stuck[:, None] & ~by_token, candidates.score, open_score)
+        return candidates._replace(score=open_score), ended
 
 
 def set_aside(select: Select, score: FloatArray, ended: BoolArray) -> Selection:

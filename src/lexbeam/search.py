@@ -238,14 +238,11 @@ class Search:
             tokens, scores = self.horizon.close_late(
                 automaton, here, sentence, tokens, scores, most
             )
-        may_end = here.bank == self.sizes[sentence]
-        if automaton.softs is not None:
-            may_end, price = automaton.softs.settle(here)
+        may_end, price = self.may_end(here, sentence, automaton)
+        if price is not None:
             ends = scores.ask_scores.copy()
             ends[:, 0] -= price
             scores = scores._replace(ask_scores=ends)
-        if hold is not None:
-            may_end &= ~hold
         strict = automaton.strict(here)
         if strict is not None:
             open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
@@ -257,7 +254,8 @@ class Search:
         candidates = collect(proposals, policy.beam * pool, beam_sizes, automaton, states, asked)
         ended = self.ends(candidates)
         if not self.ending.as_in_paper:
-            candidates, ended = self.close_early(live, may_end, candidates, ended, automaton)
+            now = may_end, price
+            candidates, ended = self.close_early(candidates, ended, live, now, automaton)
         banks = self.banks(candidates, automaton)
         worth = candidates.score
         if self.outlook is not None:
@@ -281,27 +279,33 @@ class Search:
         last = self.step + 1 >= self.horizon.limits
         return self.ending.of_candidates(candidates, self.model_state, last)
 
+    def may_end(
+        self, states: States, sentence: IntArray, automaton: Automaton
+    ) -> tuple[BoolArray, FloatArray | None]:
+        """Say who has everything that it needs to end, and what it would pay for the rest."""
+        may_end, price = states.bank == self.sizes[sentence], None
+        if automaton.softs is not None:
+            may_end, price = automaton.softs.settle(states)
+        hold = automaton.hold(states)
+        return (may_end if hold is None else may_end & ~hold), price
+
     def close_early(
         self,
-        live: IntArray,
-        may_end: BoolArray,
         candidates: Candidates,
         ended: BoolArray,
+        live: IntArray,
+        now: tuple[BoolArray, FloatArray | None],
         automaton: Automaton,
     ) -> tuple[Candidates, BoolArray]:
-        """Close the candidates that would end before everything is met."""
-        states = candidates.states
-        assert states is not None
-        before = self.beam.finished.ravel().copy()  # shape: (sentences · slots,)
-        before[live] = may_end
-        after = states.bank.reshape(ended.shape) == self.sizes[:, None]
-        if automaton.softs is not None:
-            after = automaton.softs.settle(states)[0].reshape(ended.shape)
-        hold = automaton.hold(states)
-        if hold is not None:
-            after &= ~hold.reshape(ended.shape)
+        """Close what would end before everything is met; ``now`` says who of the live may end."""
+        assert candidates.states is not None
+        before, price = self.beam.finished.ravel().copy(), np.zeros(self.beam.token.size)
+        before[live] = now[0]
+        price[live] = 0.0 if now[1] is None else now[1]
+        sentence = np.arange(len(ended)).repeat(ended.shape[1])
+        after = self.may_end(candidates.states, sentence, automaton)
         goes_on = self.step + 1 < self.horizon.limits
-        return self.ending.close_early(candidates, ended, before, after, goes_on)
+        return self.ending.close_early(candidates, ended, (before, price), after, goes_on)
 
     def lay_out(self, live: IntArray, scores: Scores, may_end: BoolArray | None) -> Proposals:
         """Lay the model's answer out by slot, with what may not be chosen closed."""
