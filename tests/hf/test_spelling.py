@@ -108,6 +108,15 @@ def test_phrases_are_placed_as_whole_words(sentencepiece: Any) -> None:
         assert contains(found[0], phrase), found[0]
 
 
+def test_any_of_several_forms_will_do(sentencepiece: Any) -> None:
+    model = marian(0, vocabulary=len(sentencepiece))
+    given = dict(sentencepiece(["The cat sat."], return_tensors="pt"))
+    asked: list[Any] = [{"any": ["Haus", "casa"]}, {"order": ["cat", "dog"]}]
+    found = texts(sentencepiece, model, given, constraints=[asked])[0]
+    assert contains(found, "Haus") or contains(found, "casa"), found
+    assert found.index("cat") < found.index("dog"), found
+
+
 def test_keywords_are_placed_by_a_language_model(byte_level: Any) -> None:
     model = gpt2(0, vocabulary=len(byte_level))
     byte_level.pad_token, byte_level.padding_side = "<|endoftext|>", "left"
