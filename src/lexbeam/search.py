@@ -18,15 +18,7 @@ from numpy.typing import ArrayLike
 from lexbeam.allocation import POLICIES, Plain, Policy
 from lexbeam.automaton import Automaton
 from lexbeam.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
-from lexbeam.candidates import (
-    Asked,
-    Candidates,
-    Chosen,
-    Moment,
-    Proposals,
-    best_of_all,
-    collect,
-)
+from lexbeam.candidates import Asked, Candidates, Chosen, Moment, Proposals, best_of_all, collect
 from lexbeam.ending import Ending, Select, at_least_one, set_aside
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
