@@ -102,8 +102,3 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
         for part in re.finditer(rf"[^\W]{{1,{_UNSPACED_WORD}}}", word):
             if all(map(is_word_character, part[0])):
                 yield match.start() + part.start(), part[0]
-
-
-def exactly(phrases: Sequence[str]) -> list[dict[str, str]]:
-    """Return phrases as constraints that are met as they stand in the reference, case included."""
-    return [{"text": phrase, "case": "exact"} for phrase in phrases]
