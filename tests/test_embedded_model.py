@@ -59,9 +59,9 @@ def test_constraints_are_met(
     [
         ("Close the window.", {"gap": ["Machen", "zu"]}, {"Machen … zu"}),
         (
-            "The settings of the application were saved.",
-            {"any": ["Programm", "Programms", "Programme"]},
-            {"Programms"},
+            "The name of the computer was changed.",
+            {"any": ["Rechner", "Rechners", "Rechnern"]},
+            {"Rechners"},
         ),
         ("If the file exists, it is overwritten.", "falls", {"Falls"}),
         ("The server must be restarted.", {"suffix": "werden!"}, {"werden!"}),
