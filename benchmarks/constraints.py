@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("src", type=Path)
     parser.add_argument("ref", type=Path)
     parser.add_argument("--beam-size", type=int, default=10)
-    parser.add_argument("--algorithm", default="dba")
+    parser.add_argument("--algorithm", default="lookahead")
     parser.add_argument("--lag", type=float, default=3.0)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
