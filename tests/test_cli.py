@@ -374,9 +374,12 @@ def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 # --- as a process of its own -----------------------------------------------------------------
 
 SLOW = """
-    import sys, time
+    import signal, sys, time
     from lexbeam import cli
     from lexbeam.results import Translation
+
+    # Where tests run in the background, interrupts may be ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     class SlowTranslator:
         info = {}
