@@ -148,6 +148,7 @@ class Lexbeam:
                 max_length=[int(2.5 * len(source)) + 30 for source in sources],
                 boundary=self.boundary,
                 lag=self.lag,
+                algorithm="lookahead",  # as texts are translated
             )
             for i, (best, *_) in zip(some, found, strict=True):
                 outputs[i] = self.model.decode(list(best.tokens))
