@@ -19,7 +19,8 @@ STEPS = round(10 * TOKENS_A_SOURCE_TOKEN)
 def make(*demands: list[tuple[int, ...] | Pattern]) -> tuple[Automaton, Outlook]:
     automaton = Automaton(list(demands), [[] for _ in demands], 12, eos=EOS)
     sources = [SOURCE] * len(demands)
-    return automaton, Outlook(automaton, sources, np.full(len(demands), 60), EOS)
+    expected = expected_lengths(sources, np.full(len(demands), 60))
+    return automaton, Outlook(automaton, expected, EOS)
 
 
 def candidates(automaton: Automaton, outputs: list[list[int]], score: float = -10.0) -> Candidates:

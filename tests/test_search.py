@@ -288,12 +288,12 @@ def test_the_worked_example_of_the_interface() -> None:
 def test_stopping_at_the_first_finished_is_earlier_and_not_better() -> None:
     steps: dict[str, int] = {}
     scores: dict[str, float] = {}
-    for stop in ("all", "first", "bound"):
-        scorer = CountingScorer(HistoryScorer(10, seed=2, spread=1.0))
+    for stop in ("all", "first", "likely", "bound"):
+        scorer = CountingScorer(HistoryScorer(10, seed=7, spread=1.0))
         found = decode(scorer, ["s"], beam_size=5, stop=stop, prune=0, max_length=20)
         steps[stop], scores[stop] = scorer.steps, found[0][0].score
-    assert steps["first"] < steps["bound"] <= steps["all"]
-    assert scores["first"] <= scores["bound"] == scores["all"]
+    assert steps["first"] < steps["likely"] < steps["bound"] <= steps["all"]
+    assert scores["first"] <= scores["likely"] <= scores["bound"] == scores["all"]
 
 
 def test_pruning_saves_rows_and_a_tight_one_more() -> None:

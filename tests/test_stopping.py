@@ -6,7 +6,7 @@ import pytest
 from lexbeam.beam import Beam, Finished
 from lexbeam.settings import Settings
 from lexbeam.states import States
-from lexbeam.stopping import are_done
+from lexbeam.stopping import LENGTHS_EXPECTED, are_done, likely_longest
 
 
 def beam(log_probs: list[float], banks: list[int] | None = None) -> Beam:
@@ -58,3 +58,9 @@ def test_now_does_not_look_at_hypotheses_with_phrases_to_place() -> None:
 def test_nothing_left() -> None:
     live = beam([-1.0, -1.0])
     assert is_done("all", live._replace(live=~live.live), finished(-np.inf, -np.inf))
+
+
+def test_what_is_likely_is_half_as_long_again_as_expected_or_ends_at_once() -> None:
+    expected = np.array([10.0, 100.0])
+    assert likely_longest(expected, 3).tolist() == [LENGTHS_EXPECTED * e + 3 for e in expected]
+    assert likely_longest(expected, 40).tolist() == [42, LENGTHS_EXPECTED * 100 + 3]

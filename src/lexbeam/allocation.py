@@ -310,7 +310,7 @@ def _above(counts: IntArray) -> IntArray:
 def _by_bank(bank: IntArray, score: FloatArray, k: int) -> IntArray:
     """Return the first k candidates of each sentence by bank from the top, then by score."""
     real = score > NO_CANDIDATE
-    if score.size <= _SMALL:
+    if score.size <= _SMALL or k >= score.shape[1]:
         return np.lexsort((-score, np.where(real, -bank, 1)))[:, :k]
     lowest = np.where(real, score, 0.0).min()
     span = max(score.max(), 0.0) - lowest + 1.0

@@ -6,7 +6,10 @@ From everything the model proposes, a step looks at
 2. of every hypothesis, the tokens that start or continue a constraint it has not met,
 3. of every hypothesis, its single best continuation,
 
-without duplicates. A finished hypothesis is its own and only continuation.
+without duplicates. Where phrases count as whole words only, one that has been seen is continued
+by whatever ends its word; the best of these is a candidate as well. Without it a word that the
+model would rather go on with is never left behind: its hypotheses are dropped, step after step,
+for others that are about to say it. A finished hypothesis is its own and only continuation.
 
 Slots are counted through the batch: slot s of sentence i is i · slots + s.
 """
@@ -80,6 +83,18 @@ class Proposals(NamedTuple):
     def best_of_each(self) -> IntArray:
         """Return the place of each slot's best option. # shape: (sentences, slots)."""
         best: IntArray = self.score.reshape(-1, self.options).argmax(axis=1)
+        return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
+
+    def best_ends_of_words(self, boundary: BoolArray, waiting: BoolArray) -> IntArray:
+        """Return the place of the best option of each slot before which a word has ended.
+
+        ``boundary`` marks the tokens before which it has, # shape: (vocabulary,), ``waiting`` the
+        slots for which that matters, # shape: (sentences · slots,); the others give their best.
+        # shape: (sentences, slots)
+        """
+        score = self.score.reshape(-1, self.options)
+        counts = boundary[self.token].reshape(score.shape) | ~waiting[:, None]
+        best: IntArray = np.where(counts, score, -np.inf).argmax(axis=1)
         return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
 
     def slot(self, places: IntArray) -> IntArray:
@@ -182,13 +197,15 @@ def collect(
     where they differ.
     """
     best = k_best(proposals.score, beam)  # (1)
-    of_each = proposals.best_of_each()  # (3)
-    places = np.concatenate((best, of_each), axis=1)
+    more = _best_of_each(proposals, automaton, states)  # (3)
+    places = np.concatenate((best, *more), axis=1)
     score = pick(proposals.score, places)
     k = best.shape[1]
     if beam_sizes is not None:
         score[:, :k][np.arange(k) >= beam_sizes[:, None]] = -np.inf
     score[:, k:][_already_in(places, score, k, proposals.score.shape[1])] = -np.inf
+    if len(more) > 1:
+        score[:, -proposals.slots :][more[1] == more[0]] = -np.inf
     slot, token = proposals.slot(places), pick(proposals.token, places)
     nodes = automaton.follow(states.node[slot], token)
     each = asked.tokens.shape[1]
@@ -202,6 +219,23 @@ def collect(
         nodes = np.concatenate((nodes, asked.targets.reshape(shape)), axis=1)
     reached = automaton.branch(states, slot.ravel(), token.ravel(), nodes.ravel())
     return Candidates(score, slot, token, proposals.row, reached)
+
+
+def _best_of_each(
+    proposals: Proposals, automaton: Automaton, states: States
+) -> tuple[IntArray, ...]:
+    """Return each hypothesis's best continuation, and, if it matters, its best end of a word.
+
+    # shape of each: (sentences, slots)
+    """
+    best = proposals.best_of_each()
+    words = automaton.whole_words
+    if words is None or states.seen is states.met:
+        return (best,)
+    waiting = states.seen_tokens > states.met_tokens
+    if not waiting.any():
+        return (best,)
+    return best, proposals.best_ends_of_words(words.boundary, waiting)
 
 
 def _already_in(places: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:

@@ -152,10 +152,10 @@ main.add_command(study)
 )
 @click.option(
     "--stop",
-    type=click.Choice(["all", "first", "bound"]),
-    default="all",
+    type=click.Choice(["likely", "all", "first", "bound"]),
+    default="likely",
     show_default=True,
-    help="When to stop: all finished, one finished, none better.",
+    help="When to stop: none likely to be better, all finished, one finished, none better.",
 )
 @click.option("--max-length", type=click.IntRange(1), help="Most tokens in a translated sentence.")
 @click.option(

@@ -52,18 +52,17 @@ _EARLY_DOUBTS = 4.0
 class Outlook:
     """Prices of unmet constraints, learnt sentence by sentence while a batch is searched."""
 
-    def __init__(
-        self, automaton: Automaton, sources: Sequence[Any], limits: IntArray, eos: int
-    ) -> None:
+    def __init__(self, automaton: Automaton, expected: FloatArray, eos: int) -> None:
+        sentences = len(expected)
         self._automaton = automaton
         self._eos = eos
-        self._expected = expected_lengths(sources, limits)  # shape: (sentences,)
+        self._expected = expected  # lengths, shape: (sentences,)
         self._hard = pack_bits([one.hard for one in automaton.demands], automaton.words)
         self._continues = _beyond_first_tokens(automaton)
-        self._sentences = np.arange(len(sources))
+        self._sentences = np.arange(sentences)
         # Of the prices of first tokens, and of those after them: # shape: (sentences, 2).
-        self._sum = np.zeros((len(sources), 2))
-        self._number = np.zeros((len(sources), 2))
+        self._sum = np.zeros((sentences, 2))
+        self._number = np.zeros((sentences, 2))
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""

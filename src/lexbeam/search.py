@@ -23,7 +23,7 @@ from lexbeam.ending import Ending, Select, at_least_one, set_aside
 from lexbeam.feasibility import count_sets, refuse_impossible
 from lexbeam.horizon import Horizon
 from lexbeam.outcome import Outcome
-from lexbeam.outlook import Outlook
+from lexbeam.outlook import Outlook, expected_lengths
 from lexbeam.patterns import Pattern
 from lexbeam.pruning import prune
 from lexbeam.request import Request, read_requests
@@ -31,7 +31,7 @@ from lexbeam.room import Room
 from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
 from lexbeam.settings import Settings, read_limits
 from lexbeam.states import States
-from lexbeam.stopping import are_done
+from lexbeam.stopping import are_done, likely_longest
 from lexbeam.tables import pick, starts
 from lexbeam.words import Words
 
@@ -80,6 +80,7 @@ def decode(
             (paper, section 3.3); 0 or None: none is.
         stop: ``all``: when all on the beam have finished; ``first``: when one has;
             ``bound``: when nothing on the beam can still get among the ``nbest`` best;
+            ``likely``: the same, unless it became much longer than outputs usually are;
             ``full``: when ``nbest`` have; ``now``: when they have, and the best hypothesis
             that has all its phrases would not be among them if it ended here.
         max_length: most tokens of an output, the end of sentence not counted; one number, or
@@ -140,9 +141,10 @@ class Search:
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
         self.sentences = np.arange(len(requests))
         self._compile(limits, words)
+        self.expected = expected_lengths(sources, limits)
         self.outlook: Outlook | None = None
         if self.automaton is not None and settings.algorithm == "lookahead":
-            self.outlook = Outlook(self.automaton, sources, limits, scorer.eos)
+            self.outlook = Outlook(self.automaton, self.expected, scorer.eos)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
         self.outcome = Outcome(requests, self.history, ending, self.automaton, settings)
@@ -392,14 +394,10 @@ class Search:
         """Let sentences that are done leave the batch, with their results."""
         if not self.finished.any and self.beam.live[:, 0].all():
             return  # nothing has ended, and every sentence goes on
-        done = are_done(
-            self.settings,
-            self.beam,
-            self.finished,
-            self.step,
-            self.horizon.limits + (not self.ending.cut),
-            self.sizes,
-        )
+        longest: IntArray | FloatArray = self.horizon.limits + (not self.ending.cut)
+        if self.settings.stop == "likely":
+            longest = np.minimum(longest, likely_longest(self.expected, self.step))
+        done = are_done(self.settings, self.beam, self.finished, self.step, longest, self.sizes)
         if not done.any():
             return
         for place in np.flatnonzero(done).tolist():
@@ -408,7 +406,7 @@ class Search:
             )
         stay = np.flatnonzero(~done)
         self.sentences, self.sizes = self.sentences[stay], self.sizes[stay]
-        self.sets = self.sets[stay]
+        self.sets, self.expected = self.sets[stay], self.expected[stay]
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.horizon.keep(stay)

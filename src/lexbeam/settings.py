@@ -14,7 +14,7 @@ from lexbeam.allocation import POLICIES
 from lexbeam.errors import SettingError
 from lexbeam.scorer import IntArray
 
-STOPS = ("all", "first", "bound", "full", "now")
+STOPS = ("all", "first", "likely", "bound", "full", "now")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """When a sentence is done: the stopping rules that can be chosen.
 
 Log-probabilities only fall, but a score is a log-probability divided by a power of the length,
-and so may rise: whether something unfinished can still win is certain only under ``bound``.
+and so may rise: whether something unfinished can still win is certain only under ``bound``, which
+takes every output to be as long as it may be. ``likely`` takes it to be at most half as long again
+as is usual for its source.
 """
 
 from __future__ import annotations
@@ -12,19 +14,25 @@ from lexbeam.beam import Beam, BoolArray, Finished, FloatArray
 from lexbeam.scorer import IntArray
 from lexbeam.settings import Settings
 
+LENGTHS_EXPECTED = 1.5
+"""How many times as long as expected an output is taken to be at most."""
+
+_A_FEW = 3
+"""Tokens that even the shortest output may have more."""
+
 
 def are_done(
     settings: Settings,
     beam: Beam,
     finished: Finished,
     step: int,
-    longest: IntArray,
+    longest: IntArray | FloatArray,
     sizes: IntArray,
 ) -> BoolArray:
     """Say which sentences are done after a step. # shape: (sentences,).
 
-    ``longest`` is the length of each one's longest output, its end counted, ``sizes`` the
-    number of its constraint tokens.
+    ``longest`` is the length of each one's longest output, its end counted, as far as outputs
+    are looked ahead to; ``sizes`` is the number of its constraint tokens.
     """
     done: BoolArray = np.logical_not(beam.live.any(axis=1))
     worst = finished.score[:, -1]  # minus infinity until there are nbest of them
@@ -32,7 +40,7 @@ def are_done(
         done |= finished.score[:, 0] > -np.inf
     elif settings.stop == "full":
         done |= worst > -np.inf
-    elif settings.stop == "bound":
+    elif settings.stop in ("bound", "likely"):
         done |= ~(best_ever(beam, step, longest, settings.length_penalty) > worst)
     elif settings.stop == "now":
         best = best_now(beam, step, sizes, settings.length_penalty)
@@ -40,7 +48,16 @@ def are_done(
     return done
 
 
-def best_ever(beam: Beam, step: int, longest: IntArray, power: float) -> FloatArray:
+def likely_longest(expected: FloatArray, step: int) -> FloatArray:
+    """Return how long outputs may become, if they are as long as expected or half as long again.
+
+    # shape: (sentences,). What is longer already may end with the next token.
+    """
+    longest: FloatArray = np.maximum(LENGTHS_EXPECTED * expected + _A_FEW, step + 2)
+    return longest
+
+
+def best_ever(beam: Beam, step: int, longest: IntArray | FloatArray, power: float) -> FloatArray:
     """Return the best score that a live hypothesis could still get. # shape: (sentences,).
 
     What its log-probability will be divided by lies between the length it would have now and

@@ -30,8 +30,8 @@ MOST_CANDIDATES = 400
 
 ORIGINS = ("best", "constraint", "row", "prefix", "stays")
 """Where a candidate comes from (paper, Algorithm 2): it is among the k best of all, it starts or
-continues a constraint, it is the best of its row; it is forced by a prefix; it has ended and
-is its own continuation."""
+continues a constraint, or ends its word, it is the best of its row; it is forced by a prefix; it
+has ended and is its own continuation."""
 
 
 @dataclass(frozen=True)
@@ -275,6 +275,8 @@ class _SentenceWatcher:
         of_row = np.zeros(count, np.bool_)
         of_row[order[np.unique(seen.parent[order], return_index=True)[1]]] = True
         usual = ~stays & ~forced
+        # What is left was taken up because it ends the word of a phrase that has been seen.
+        serves |= usual & ~best & ~of_row
         return np.stack((best & usual, serves, of_row & usual, forced, stays))
 
     def _stand(

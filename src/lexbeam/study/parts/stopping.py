@@ -77,7 +77,8 @@ class Stopping:
             "all finished (the paper's)": plan.cell(name),
             "first finished (early)": plan.cell(name, stop="first"),
             "none can win (bound)": plan.cell(name, stop="bound"),
-            f"all finished, lag {LAG:g} (default)": plan.cell(name, lag=LAG),
+            f"all finished, lag {LAG:g}": plan.cell(name, lag=LAG),
+            f"none likely to win, lag {LAG:g} (default)": plan.cell(name, stop="likely", lag=LAG),
         }
 
     def cells(self, plan: Plan) -> Sequence[Measurable]:
@@ -101,8 +102,9 @@ class Stopping:
         text = (
             "The paper's rule goes on until everything on the beam has finished; early stopping "
             "ends with the first finished hypothesis, `bound` when nothing on the beam can still "
-            "win. A `lag` drops what is far behind the best of its own bank; it is not in the "
-            "paper, and it is what `lexbeam translate` does."
+            "win, `likely` when nothing can unless it becomes much longer than is usual. A `lag` "
+            "drops what is far behind the best of its own bank. The last two are not in the "
+            "paper; they are what `lexbeam translate` does."
         )
         return Section(self.name, "Stopping", [Text(text), *tables])
 
