@@ -139,16 +139,14 @@ class Lookahead:
 
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
         self.beam = base
-        self._banks = int(sizes.max(initial=0)) + 1
 
     def select(self, bank: IntArray, score: FloatArray) -> Selection:
         """Take the best, after each has been set back by its rank in its bank."""
-        counts = count(bank, score, self._banks)
         ranked = _by_bank(bank, score, bank.shape[1])
-        rank = np.arange(ranked.shape[1]) - pick(_above(counts), pick(bank, ranked))
-        handicapped = pick(score, ranked) - HANDICAP * rank
-        places = pick(ranked, np.sort(k_best(handicapped, self.beam), axis=1))
-        return _take(places, score)
+        handicapped = pick(score, ranked) - HANDICAP * _ranks(pick(bank, ranked))
+        best = k_best(handicapped, self.beam)
+        best.sort(axis=1)
+        return _take(pick(ranked, best), score)
 
 
 class Gbs:
@@ -299,6 +297,15 @@ def k_best(keys: FloatArray, k: int) -> IntArray:
 
 def _take(places: IntArray, score: FloatArray) -> Selection:
     return Selection(places, pick(score, places) > NO_CANDIDATE)
+
+
+def _ranks(banks: IntArray) -> IntArray:
+    """Return the rank of each in its bank, where a bank's stand side by side. # shape: as banks."""
+    places = np.arange(banks.shape[1])
+    first = np.zeros(banks.shape, np.int64)
+    np.multiply(places[1:], banks[:, 1:] != banks[:, :-1], out=first[:, 1:])
+    ranks: IntArray = places - np.maximum.accumulate(first, axis=1)
+    return ranks
 
 
 def _above(counts: IntArray) -> IntArray:

@@ -57,28 +57,28 @@ class Proposals(NamedTuple):
         """
         sentences, slots = beam.token.shape
         options = 1 + scores.top_ids.shape[1]
-        so_far = beam.log_prob.ravel()[live]
-        first_score = so_far + scores.ask_scores[:, 0]
+        top_scores, top_ids, end_scores = scores.top_scores, scores.top_ids, scores.ask_scores[:, 0]
         if may_end is not None:
-            first_score[~may_end] = -np.inf
-        score = np.empty((sentences * slots, options))
-        token = np.empty((sentences * slots, options), np.int64)
-        token.reshape(sentences, -1)[:, ::options] = first[:, None]
-        if len(live) == sentences * slots:
-            row = live
-            score[:, 0] = first_score
-            np.add(so_far[:, None], scores.top_scores, out=score[:, 1:])
-            token[:, 1:] = scores.top_ids
-        else:
-            row = np.zeros(sentences * slots, np.int64)
-            row[live] = np.arange(len(live))
-            score[:, 1:], token[:, 1:] = -np.inf, 0
-            score[:, 0] = np.where(beam.finished, beam.score, -np.inf).ravel()
-            score[live, 0] = first_score
-            score[live, 1:] = so_far[:, None] + scores.top_scores
-            token[live, 1:] = scores.top_ids
+            end_scores = np.where(may_end, end_scores, -np.inf)
+        row, so_far = live, beam.log_prob.ravel()
+        everywhere = len(live) == len(so_far)
+        if not everywhere:
+            row = np.zeros(len(so_far), np.int64)
+            row[live] = starts(len(live), 1).ravel()
+            so_far = np.where(beam.live, beam.log_prob, -np.inf).ravel()
+            top_scores, top_ids = top_scores.take(row, axis=0), top_ids.take(row, axis=0)
+            end_scores = end_scores.take(row)
+        score = np.empty((len(so_far), options))
+        token = np.empty((len(so_far), options), np.int64)
+        np.add(so_far, end_scores, out=score[:, 0])
+        if not everywhere:
+            np.copyto(score[:, 0], beam.score.ravel(), where=beam.finished.ravel())
+        np.add(so_far[:, None], top_scores, out=score[:, 1:])
+        token[:, 1:] = top_ids
         shape = (sentences, slots * options)
-        return cls(score.reshape(shape), token.reshape(shape), row, slots, options)
+        token = token.reshape(shape)
+        token[:, ::options] = first[:, None]
+        return cls(score.reshape(shape), token, row, slots, options)
 
     def best_of_each(self) -> IntArray:
         """Return the place of each slot's best option. # shape: (sentences, slots)."""

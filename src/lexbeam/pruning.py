@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.beam import Beam, Finished, FloatArray
-from lexbeam.scorer import IntArray
+from lexbeam.beam import Beam, BoolArray, Finished, FloatArray
 from lexbeam.settings import Settings
 from lexbeam.tables import through
 
+_NARROW = 24
+"""The beam up to which it is quicker to compare all hypotheses of a sentence with each other."""
 
-def prune(beam: Beam, finished: Finished, sizes: IntArray, settings: Settings) -> Beam:
-    """Drop what is far behind the best finished hypothesis, or the best of its bank.
 
-    ``sizes`` are the constraint tokens of each sentence.
-    """
+def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
+    """Drop what is far behind the best finished hypothesis, or the best of its bank."""
+    ended, live = beam.finished, beam.live
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
-        beam = beam._replace(finished=beam.finished & near, live=beam.live & near)
+        ended, live = ended & near, live & near
     if settings.lag is not None:
-        near = beam.score >= best_of_bank(beam, finished, sizes) - settings.lag
-        beam = beam._replace(live=beam.live & near)
-    return beam
+        live = live & (beam.score >= best_of_bank(beam, live, finished.any) - settings.lag)
+    return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def best_of_bank(beam: Beam, finished: Finished, sizes: IntArray) -> FloatArray:
+def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:
     """Return the score of the best live hypothesis of each one's bank. # shape: as score."""
-    if beam.states is None and not finished.any:
+    if beam.states is None and not any_finished:
         return beam.score[:, :1]  # plain search puts the best first
-    score = np.where(beam.live, beam.score, -np.inf)
+    score = np.where(live, beam.score, -np.inf)
     if beam.states is None:
         best: FloatArray = score.max(axis=1, keepdims=True)
         return best
-    banks = int(sizes.max()) + 1
-    bank = through(beam.states.bank.reshape(score.shape), len(score), banks)
-    best = np.full(len(score) * banks, -np.inf)
+    bank = beam.states.bank.reshape(score.shape)
+    if score.shape[1] <= _NARROW:
+        same = bank[:, :, None] == bank[:, None, :]  # shape: (sentences, beam, beam)
+        best = np.where(same, score[:, None, :], -np.inf)
+        return np.asarray(best.max(axis=2))
+    bank = through(bank, len(score), int(bank.max()) + 1)
+    best = np.full(int(bank.max()) + 1, -np.inf)
     np.maximum.at(best, bank, score)
     return best[bank]

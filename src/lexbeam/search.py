@@ -32,7 +32,7 @@ from lexbeam.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonse
 from lexbeam.settings import Settings, read_limits
 from lexbeam.states import States
 from lexbeam.stopping import are_done, likely_longest
-from lexbeam.tables import pick, starts
+from lexbeam.tables import constant_column, pick, starts
 from lexbeam.words import Words
 
 __all__ = ["Hypothesis", "decode"]
@@ -192,7 +192,7 @@ class Search:
             else:
                 chosen = self.constrained_step(live, self.automaton, self.beam.states)
             self.move(chosen)
-            self.beam = prune(self.beam, self.finished, self.sizes, self.settings)
+            self.beam = prune(self.beam, self.finished, self.settings)
             if self.observer is not None:
                 moment = Moment(self.step, self.sentences, self.beam, chosen, self.automaton)
                 self.observer(moment)
@@ -340,7 +340,7 @@ class Search:
             # Tokens that would be too late are mostly those of phrases: look beyond them.
             top += self.horizon.alphabet
         if self.horizon.forced is None:
-            first = np.full((len(live), 1), self.scorer.eos)
+            first = constant_column(len(live), self.scorer.eos)
         else:
             first = self.horizon.first[self.sentence_of(live), None]
         answer = self.scorer.step(
@@ -355,10 +355,10 @@ class Search:
         scores = Scores(*answer)  # any sequence of the four will do
         refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
-        lowest = np.full(1 + ask.shape[1], _IMPOSSIBLE)
+        possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
         if self.ending.aside and self.horizon.closed is None:
-            lowest[0] = -np.inf  # nothing hangs on this end
-        return scores._replace(ask_scores=np.maximum(scores.ask_scores, lowest))
+            possible[:, 0] = scores.ask_scores[:, 0]  # nothing hangs on this end
+        return Scores(scores.top_scores, scores.top_ids, possible, scores.state)
 
     # --- the new beam ------------------------------------------------------------------------
 

@@ -55,6 +55,14 @@ def starts(rows: int, width: int) -> NDArray[np.int64]:
     return column
 
 
+@lru_cache(maxsize=256)
+def constant_column(rows: int, value: int) -> NDArray[np.int64]:
+    """Return a column of one value. # shape: (rows, 1). Made once for each size."""
+    column = np.full((rows, 1), value)
+    column.flags.writeable = False
+    return column
+
+
 def through(places: NDArray[np.int64], rows: int, width: int) -> NDArray[np.int64]:
     """Turn places within rows into places in all of a table, read in one dimension."""
     return places if rows == 1 else places + starts(rows, width)
