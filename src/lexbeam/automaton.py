@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexbeam.chains import Chains
-from lexbeam.completions import BoolArray, complete, counts, intersects, pack_goals, pack_progress
+from lexbeam.completions import BoolArray, complete, counts, pack_goals, pack_progress
 from lexbeam.demands import Demand, number_demands, tokens_of
 from lexbeam.patterns import Pattern
 from lexbeam.scorer import PAD, IntArray
 from lexbeam.softs import Softs
 from lexbeam.states import States
-from lexbeam.tables import Bits, pack_bits, pack_rows, starts, unpack_bits
+from lexbeam.tables import Bits, intersects, pack_bits, pack_rows, starts, unpack_bits
 from lexbeam.trie import BEGIN, ROOT, Node, Tokens, Trie
 from lexbeam.words import Words
 

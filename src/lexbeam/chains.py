@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexbeam.demands import Demands, Register, Stage
 from lexbeam.scorer import IntArray
-from lexbeam.tables import Bits, pack_bits
+from lexbeam.tables import Bits, intersects, pack_bits
 from lexbeam.trie import BEGIN, Tokens, Trie
 from lexbeam.words import Words
 
@@ -139,9 +138,10 @@ class Chains:
         The second leaves all but the stages open: it is 1 for everything that is no stage.
         """
         sentence = self._sentence[node]
-        done = _shares(self._reached, sentence, seen)  # shape: (…, stages)
+        bits = [word[..., None] for word in seen]
+        done = intersects(self._reached, sentence, bits)  # shape: (…, stages)
         tokens: IntArray = (self._sizes[sentence] * done).sum(axis=-1)
-        of_use = self._always[sentence] | _shares(self._enabled, sentence, seen)
+        of_use = self._always[sentence] | intersects(self._enabled, sentence, bits)
         of_use &= ~done
         return tokens, tuple(
             others[node] | np.bitwise_or.reduce(wanted[sentence] * of_use, axis=-1)
@@ -156,15 +156,6 @@ class Chains:
                 seen, self._no_registers, of_use, self._others, strict=True
             )
         )
-
-
-def _shares(table: Bits, sentence: IntArray, bits: Bits) -> NDArray[np.bool_]:
-    """Say which stages share a bit with each set. # shape: (…, stages)."""
-    common = table[0][sentence] & bits[0][..., None]
-    for word, other in zip(table[1:], bits[1:], strict=True):
-        common |= word[sentence] & other[..., None]
-    shared: NDArray[np.bool_] = common != 0
-    return shared
 
 
 def _moves(register: Register, at_words: bool) -> bool:

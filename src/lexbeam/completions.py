@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
-from lexbeam.tables import Bits, pack_bits
+from lexbeam.tables import Bits, intersects, pack_bits
 from lexbeam.trie import Goal, Progress
 
 BoolArray = NDArray[np.bool_]
@@ -100,15 +100,6 @@ def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
     for word in needs[1:]:
         free &= word[node] == 0
     return np.asarray(free | intersects(needs, node, bits))
-
-
-def intersects(table: Bits, rows: IntArray, others: Sequence[NDArray[np.uint64]]) -> BoolArray:
-    """Say which sets, picked from a table, share a member with the others."""
-    common: NDArray[np.uint64] = table[0][rows] & others[0]
-    for word, other in zip(table[1:], others[1:], strict=True):
-        common |= word[rows] & other
-    shared: BoolArray = common != 0
-    return shared
 
 
 def complete(

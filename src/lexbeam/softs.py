@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lexbeam.demands import Demands, Soft
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
-from lexbeam.tables import Bits, pack_bits
+from lexbeam.tables import Bits, intersects, pack_bits
 
 
 class Softs:
@@ -51,22 +51,13 @@ class Softs:
         for hard, word in zip(self._hard, seen, strict=True):
             may_end &= (hard[node] & ~word) == 0
         sentence = self._sentence[node]
-        common = self._bits[0][sentence] & seen[0][:, None]
-        for wanted, word in zip(self._bits[1:], seen[1:], strict=True):
-            common |= wanted[sentence] & word[:, None]
-        price = (self._prices[sentence] * (common == 0)).sum(axis=1)
+        there = intersects(self._bits, sentence, [word[:, None] for word in seen])
+        price = (self._prices[sentence] * ~there).sum(axis=1)
         return may_end, price
 
     def hard_tokens(self, states: States) -> IntArray:
         """Return the constraint tokens that were met of what can't be given up."""
         count = np.zeros(states.node.shape, np.int64)
         for bits, tokens in self._hard_tokens:
-            count += tokens[states.node] * _has(bits, states)
+            count += tokens[states.node] * intersects(bits, states.node, states.seen)
         return count
-
-
-def _has(bits: Bits, states: States) -> NDArray[np.bool_]:
-    has = np.zeros(states.node.shape, np.bool_)
-    for wanted, word in zip(bits, states.seen, strict=True):
-        has |= (wanted[states.node] & word) != 0
-    return has

@@ -1,4 +1,4 @@
-"""Small array tools: ragged lists packed into rectangles, and picking from rows."""
+"""Small array tools: ragged lists packed into rectangles, sets of bits, picking from rows."""
 
 from __future__ import annotations
 
@@ -42,6 +42,17 @@ def pack_bits(sets: Sequence[int], words: int) -> Bits:
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
     return sum(int(word[index]) << (64 * number) for number, word in enumerate(bits))
+
+
+def intersects(
+    table: Bits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
+) -> NDArray[np.bool_]:
+    """Say which sets, picked from a table, share a member with the others."""
+    common: NDArray[np.uint64] = table[0][rows] & others[0]
+    for word, other in zip(table[1:], others[1:], strict=True):
+        common |= word[rows] & other
+    shared: NDArray[np.bool_] = common != 0
+    return shared
 
 
 @lru_cache(maxsize=256)
