@@ -18,7 +18,7 @@ import numpy as np
 
 from lexbeam.chains import Chains
 from lexbeam.completions import BoolArray, complete, counts, pack_goals, pack_progress
-from lexbeam.demands import Demand, number_demands, tokens_of
+from lexbeam.demands import Demand, Demands, number_demands, tokens_of
 from lexbeam.patterns import Pattern
 from lexbeam.scorer import PAD, IntArray
 from lexbeam.softs import Softs
@@ -66,14 +66,7 @@ class Automaton:
         self._tabulate_moves()
         self._tabulate_asked_and_banned()
         self._tabulate_completions_and_progress()
-        sentences = [0, *(i for i, trie in enumerate(self.tries) for _ in trie.nodes)]
-        sentence_of_node = np.array(sentences, dtype=np.int64)
-        self.softs: Softs | None = None
-        if any(demands.softs for demands in self.demands):
-            self.softs = Softs(self.demands, sentence_of_node, self.words)
-        self._chains: Chains | None = None
-        if any(demands.stages for demands in self.demands):
-            self._chains = Chains(self.demands, self.tries, words, self.words, eos)
+        self._tabulate_patterns(eos)
         strict = np.array([False] + [node.strict for trie in self.tries for node in trie.nodes])
         self._strict = strict if strict.any() else None  # shape: (nodes,)
 
@@ -155,6 +148,19 @@ class Automaton:
         self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)
         held = np.array([node.held for node in nodes], dtype=np.bool_)
         self._held = held if held.any() else None  # shape: (nodes,)
+
+    def _tabulate_patterns(self, eos: int | None) -> None:
+        """Make the tables of what only some batches have: prices, and patterns of several parts."""
+        # Node 0, which belongs to no sentence, has demands of its own, none; they come last.
+        everyone, sentences = [*self.demands, Demands()], len(self.tries)
+        sizes = [len(trie.nodes) for trie in self.tries]
+        owners = np.concatenate(([sentences], np.repeat(np.arange(sentences), sizes)))
+        self.softs: Softs | None = None
+        if any(demands.softs for demands in self.demands):
+            self.softs = Softs(everyone, owners, self.words)
+        self._chains: Chains | None = None
+        if any(demands.stages for demands in self.demands):
+            self._chains = Chains(everyone, owners, self.tries, self.whole_words, self.words, eos)
 
     # --- walking, every step --------------------------------------------------------------
 

@@ -23,22 +23,24 @@ class Chains:
     def __init__(
         self,
         demands: Sequence[Demands],
+        owners: IntArray,
         tries: Sequence[Trie],
         words: Words | None,
         width: int,
         eos: int | None,
     ) -> None:
+        """Tabulate the demands; ``owners`` has for each node the number of those it belongs to.
+
+        Those of node 0, to which padding points, are the last: it is in none of the tries.
+        """
         self._words = words
         self._eos = -1 if eos is None else eos
         self._all = (1 << (64 * width)) - 1
-        counts = np.array([len(trie.nodes) for trie in tries])
-        # Node 0, to which padding points, belongs to no sentence: it has demands of its own, none.
-        everyone = [*demands, Demands()]
-        self._sentence = np.concatenate(([len(tries)], np.repeat(np.arange(len(tries)), counts)))
+        self._owners = owners
 
         def by_node(of: Callable[[Demands], int]) -> Bits:
-            packed = pack_bits([of(one) for one in everyone], width)
-            return tuple(word.take(self._sentence) for word in packed)
+            packed = pack_bits([of(one) for one in demands], width)
+            return tuple(word.take(owners) for word in packed)
 
         self._moving = by_node(lambda one: _moving(one, at_words=False))
         self._staying = by_node(lambda one: self._all & ~_leaving(one, at_words=False))
@@ -46,12 +48,12 @@ class Chains:
         self._staying_at_words = by_node(lambda one: self._all & ~_leaving(one, at_words=True))
         self.not_at_end = by_node(lambda one: self._all & ~one.at_end)
         self.any_at_end = any(one.at_end for one in demands)
-        self._alive = pack_bits(self._alive_at_nodes(demands, tries), width)
+        self._alive = pack_bits(self._alive_at_nodes(demands[:-1], tries), width)
         self._others = by_node(lambda one: self._all & ~_stage_names(one))
         self._no_registers = by_node(
             lambda one: self._all & ~sum(register.bits for register in one.registers)
         )
-        self._tabulate_stages(everyone, width)
+        self._tabulate_stages(demands, width)
         registers = [register for one in demands for register in one.registers]
         self._ages = any(register.bits != register.top for register in registers)
         self._limits = any(register.forms for register in registers)
@@ -137,14 +139,14 @@ class Chains:
 
         The second leaves all but the stages open: it is 1 for everything that is no stage.
         """
-        sentence = self._sentence[node]
+        owner = self._owners[node]
         bits = [word[..., None] for word in seen]
-        done = intersects(self._reached, sentence, bits)  # shape: (…, stages)
-        tokens: IntArray = (self._sizes[sentence] * done).sum(axis=-1)
-        of_use = self._always[sentence] | intersects(self._enabled, sentence, bits)
+        done = intersects(self._reached, owner, bits)  # shape: (…, stages)
+        tokens: IntArray = (self._sizes[owner] * done).sum(axis=-1)
+        of_use = self._always[owner] | intersects(self._enabled, owner, bits)
         of_use &= ~done
         return tokens, tuple(
-            others[node] | np.bitwise_or.reduce(wanted[sentence] * of_use, axis=-1)
+            others[node] | np.bitwise_or.reduce(wanted[owner] * of_use, axis=-1)
             for others, wanted in zip(self._others, self._wanted, strict=True)
         )
 

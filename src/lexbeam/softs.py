@@ -21,9 +21,11 @@ from lexbeam.tables import Bits, intersects, pack_bits
 class Softs:
     """Prices of all sentences of a batch, as tables by node."""
 
-    def __init__(self, demands: Sequence[Demands], sentence_of_node: IntArray, width: int) -> None:
+    def __init__(self, demands: Sequence[Demands], owners: IntArray, width: int) -> None:
+        """Tabulate the demands; ``owners`` has for each node the number of those it belongs to."""
+
         def by_node(sets: Sequence[int]) -> Bits:
-            return tuple(word.take(sentence_of_node) for word in pack_bits(sets, width))
+            return tuple(word.take(owners) for word in pack_bits(sets, width))
 
         self._hard = by_node([one.hard for one in demands])
         self.hard_wanted = by_node([one.hard_wanted for one in demands])
@@ -35,8 +37,8 @@ class Softs:
             ]
             tokens = np.array([tokens for tokens, _ in counted], dtype=np.int64)
             bits = by_node([bits for _, bits in counted])
-            self._hard_tokens.append((bits, tokens[sentence_of_node]))
-        self._sentence = sentence_of_node
+            self._hard_tokens.append((bits, tokens[owners]))
+        self._owners = owners
         most = max(len(one.softs) for one in demands)
         softs = [[*one.softs, *[Soft(0, 0.0)] * (most - len(one.softs))] for one in demands]
         packed = pack_bits([soft.bits for row in softs for soft in row], width)
@@ -50,9 +52,9 @@ class Softs:
         may_end = np.ones(node.shape, np.bool_)
         for hard, word in zip(self._hard, seen, strict=True):
             may_end &= (hard[node] & ~word) == 0
-        sentence = self._sentence[node]
-        there = intersects(self._bits, sentence, [word[:, None] for word in seen])
-        price = (self._prices[sentence] * ~there).sum(axis=1)
+        owner = self._owners[node]
+        there = intersects(self._bits, owner, [word[:, None] for word in seen])
+        price = (self._prices[owner] * ~there).sum(axis=1)
         return may_end, price
 
     def hard_tokens(self, states: States) -> IntArray:
