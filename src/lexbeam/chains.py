@@ -14,7 +14,7 @@ from lexbeam.demands import Demands, Register, Stage
 from lexbeam.scorer import IntArray
 from lexbeam.tables import Bits, intersects, pack_bits
 from lexbeam.trie import BEGIN, Tokens, Trie
-from lexbeam.words import Words
+from lexbeam.words import Words, count_units
 
 
 class Chains:
@@ -49,13 +49,13 @@ class Chains:
         self.not_at_end = by_node(lambda one: self._all & ~one.at_end)
         self.any_at_end = any(one.at_end for one in demands)
         self._alive = pack_bits(self._alive_at_nodes(demands[:-1], tries), width)
-        self._others = by_node(lambda one: self._all & ~_stage_names(one))
+        self._others = by_node(lambda one: self._all & ~sum(stage.wanted for stage in one.stages))
         self._no_registers = by_node(
             lambda one: self._all & ~sum(register.bits for register in one.registers)
         )
         self._tabulate_stages(demands, width)
         registers = [register for one in demands for register in one.registers]
-        self._ages = any(register.bits != register.top for register in registers)
+        self._ages = any(register.length > 1 for register in registers)
         self._limits = any(register.forms for register in registers)
 
     def _alive_at_nodes(self, demands: Sequence[Demands], tries: Sequence[Trie]) -> list[int]:
@@ -73,18 +73,13 @@ class Chains:
 
     def _in_time(self, register: Register, string: Tokens) -> int:
         """Return the ages at which a part may still begin, or may have begun in the string."""
-        first = (register.bits & -register.bits).bit_length() - 1
         oldest = register.limit
         for form in register.forms:
             for taken in range(1, min(len(form), len(string)) + 1):
                 if string[-taken:] == form[:taken]:
-                    oldest = max(oldest, register.limit + self._units(form[:taken]))
-        return ((1 << (oldest + 1)) - 1) << first
-
-    def _units(self, tokens: Tokens) -> int:
-        if self._words is None:
-            return len(tokens)
-        return int(self._words.starting[list(tokens)].sum())
+                    begun = count_units(string[-taken:], self._words)
+                    oldest = max(oldest, register.limit + begun)
+        return ((1 << (oldest + 1)) - 1) << register.first
 
     def _tabulate_stages(self, demands: Sequence[Demands], width: int) -> None:
         """Lay the stages of each sentence side by side. # shape of all: (sentences, stages)."""
@@ -160,33 +155,19 @@ class Chains:
         )
 
 
-def _moves(register: Register, at_words: bool) -> bool:
-    return at_words or not register.by_words
-
-
 def _moving(demands: Demands, at_words: bool) -> int:
     """Return the bits that move up by one."""
-    moving = 0
-    for register in demands.registers:
-        if _moves(register, at_words):
-            moving |= register.bits & ~register.top
-    return moving
+    return sum(register.bits & ~register.top for register in _shifted(demands, at_words))
 
 
 def _leaving(demands: Demands, at_words: bool) -> int:
     """Return the bits that do not stay where they are."""
-    leaving = 0
-    for register in demands.registers:
-        if _moves(register, at_words):
-            leaving |= register.bits & ~(register.top if register.stays else 0)
-    return leaving
+    registers = _shifted(demands, at_words)
+    return sum(register.bits & ~(register.top if register.stays else 0) for register in registers)
 
 
-def _stage_names(demands: Demands) -> int:
-    names = 0
-    for stage in demands.stages:
-        names |= stage.wanted
-    return names
+def _shifted(demands: Demands, at_words: bool) -> list[Register]:
+    return [register for register in demands.registers if at_words or not register.by_words]
 
 
 def _strings(trie: Trie) -> dict[int, Tokens]:

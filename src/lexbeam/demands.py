@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from lexbeam.errors import ConstraintError
 from lexbeam.patterns import Form, Pattern
 from lexbeam.trie import BEGIN, Goal, Tokens
-from lexbeam.words import Words
+from lexbeam.words import Words, count_units
 
 Demand = Tokens | Pattern
 
@@ -58,8 +58,9 @@ class Stage:
 class Register:
     """How one register moves."""
 
-    bits: int
-    top: int
+    first: int
+    """The number of its lowest bit."""
+    length: int
     stays: bool
     """The top bit stays: no limit. Otherwise it falls out."""
     by_words: bool
@@ -67,6 +68,16 @@ class Register:
     limit: int = 0
     forms: tuple[Tokens, ...] = ()
     """Those of the part after, which keep bits alive beyond the limit once they have begun."""
+
+    @property
+    def bits(self) -> int:
+        """All its bits."""
+        return ((1 << self.length) - 1) << self.first
+
+    @property
+    def top(self) -> int:
+        """Its highest bit."""
+        return 1 << (self.first + self.length - 1)
 
 
 @dataclass(frozen=True)
@@ -221,7 +232,7 @@ class _Numbering:
         ends = [register.bits for register in registers if register] + [final]
         for number, (part, register) in enumerate(zip(parts, registers, strict=True)):
             self._add_stage(pattern, number, part, register, ends)
-        return [_union(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
+        return [sum(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
 
     def _add_register(
         self, before: tuple[Form, ...], after: tuple[Form, ...], limit: int | None
@@ -231,17 +242,17 @@ class _Numbering:
             meet = any(_may_overlap(b.tokens, tokens) for b in before for tokens in forms)
             length = max(map(len, forms)) + 1 if meet else 1
         else:
-            length = limit + max(map(self._units, forms)) + 1
+            self._refuse_parts_of_words(forms)
+            length = limit + max(count_units(tokens, self.words) for tokens in forms) + 1
         if length > _WORD:
             raise ConstraintError(
                 f"a pattern with parts of {max(map(len, forms))} tokens"
                 + (f" within {limit} words" if limit is not None else "")
                 + f" is too long to be kept track of (at most {_WORD - 1} together)"
             )
-        first = self._take_bits(length, in_one_word=True)
         register = Register(
-            bits=((1 << length) - 1) << first,
-            top=1 << (first + length - 1),
+            first=self._take_bits(length, in_one_word=True),
+            length=length,
             stays=limit is None,
             by_words=limit is not None and self.words is not None,
             limit=limit or 0,
@@ -250,15 +261,12 @@ class _Numbering:
         self.demands.registers.append(register)
         return register
 
-    def _units(self, tokens: Tokens) -> int:
-        """Return how many words begin in a form, or how many tokens it has where none are known."""
-        if self.words is None:
-            return len(tokens)
-        if not self.words.starting[tokens[0]]:
-            raise ConstraintError(
-                f"a part of a pattern with a limit has to begin with a word: {list(tokens)}"
-            )
-        return int(self.words.starting[list(tokens)].sum())
+    def _refuse_parts_of_words(self, forms: Sequence[Tokens]) -> None:
+        for tokens in forms:
+            if self.words is not None and not self.words.starting[tokens[0]]:
+                raise ConstraintError(
+                    f"a part of a pattern with a limit has to begin with a word: {list(tokens)}"
+                )
 
     def _add_stage(
         self,
@@ -277,7 +285,7 @@ class _Numbering:
         def name(bit: int) -> None:
             wanted = 1 << bit
             enabled = ends[number - 1] if number else 0
-            stage = Stage(_union(ends[number:]), enabled, wanted, size)
+            stage = Stage(sum(ends[number:]), enabled, wanted, size)
             self.demands.stages.append(stage)
             if pattern.price is None:
                 self.demands.hard_tokens.append((size, stage.reached))
@@ -302,8 +310,7 @@ class _Numbering:
         """
         if register is None:
             return (0,) * (len(tokens) + 1)
-        first = (register.bits & -register.bits).bit_length() - 1
-        length = register.bits.bit_length() - first
+        first, length = register.first, register.length
         if length == 1:
             # There is nothing to share, so that nothing can have begun too early.
             return (*[0] * len(tokens), register.bits)
@@ -311,9 +318,7 @@ class _Numbering:
             youngest = [min(taken, length - 1) for taken in range(len(tokens) + 1)]
             ages = [range(age, length) for age in youngest]
         else:
-            youngest = [
-                self._units(tokens[:taken]) if taken else 0 for taken in range(len(tokens) + 1)
-            ]
+            youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
 
@@ -329,13 +334,6 @@ def _shortest(part: tuple[Form, ...]) -> int:
 
 def _anchored(form: Form) -> Tokens:
     return (BEGIN, *form.tokens) if form.first else form.tokens
-
-
-def _union(sets: Sequence[int]) -> int:
-    union = 0
-    for bits in sets:
-        union |= bits
-    return union
 
 
 def _may_overlap(before: Tokens, after: Tokens) -> bool:

@@ -66,3 +66,8 @@ class Words:
     def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
         """Say before which of the tokens a word has ended."""
         return self.boundary[tokens]
+
+
+def count_units(tokens: Tokens, words: Words | None) -> int:
+    """Return how many words begin in some tokens, or how many there are if words aren't known."""
+    return len(tokens) if words is None else int(words.starting[list(tokens)].sum())
