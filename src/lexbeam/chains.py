@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lexbeam.demands import Demands, Register, Stage
+from lexbeam.demands import Demands, Register
 from lexbeam.scorer import IntArray
-from lexbeam.tables import Bits, intersects, pack_bits
+from lexbeam.tables import Bits, intersects, pack_bits, pack_rows, pack_rows_of_bits
 from lexbeam.trie import BEGIN, Tokens, Trie
 from lexbeam.words import Words, count_units
 
@@ -83,19 +83,15 @@ class Chains:
 
     def _tabulate_stages(self, demands: Sequence[Demands], width: int) -> None:
         """Lay the stages of each sentence side by side. # shape of all: (sentences, stages)."""
-        most = max(len(one.stages) for one in demands)
-        nothing = Stage(0, 0, 0, 0)
-        stages = [[*one.stages, *[nothing] * (most - len(one.stages))] for one in demands]
-
-        def lay_out(of: Callable[[Stage], int]) -> Bits:
-            packed = pack_bits([of(stage) for row in stages for stage in row], width)
-            return tuple(word.reshape(len(stages), most) for word in packed)
-
-        self._reached = lay_out(lambda stage: stage.reached)
-        self._enabled = lay_out(lambda stage: stage.enabled)
-        self._wanted = lay_out(lambda stage: stage.wanted)
-        self._always = np.array([[not stage.enabled for stage in row] for row in stages])
-        self._sizes = np.array([[stage.size for stage in row] for row in stages])
+        stages = [one.stages for one in demands]
+        enabled = [[stage.enabled for stage in row] for row in stages]
+        self._reached = pack_rows_of_bits(
+            [[stage.reached for stage in row] for row in stages], width
+        )
+        self._enabled = pack_rows_of_bits(enabled, width)
+        self._wanted = pack_rows_of_bits([[stage.wanted for stage in row] for row in stages], width)
+        self._always = pack_rows([[not bits for bits in row] for row in enabled], fill=0) > 0
+        self._sizes = pack_rows([[stage.size for stage in row] for row in stages], fill=0)
 
     def go_on(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""

@@ -8,14 +8,15 @@ more, as far as the beam can see.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.demands import Demands, Soft
+from lexbeam.demands import Demands
 from lexbeam.scorer import IntArray
 from lexbeam.states import States
-from lexbeam.tables import Bits, intersects, pack_bits
+from lexbeam.tables import Bits, intersects, pack_bits, pack_rows, pack_rows_of_bits
 
 
 class Softs:
@@ -29,22 +30,16 @@ class Softs:
 
         self._hard = by_node([one.hard for one in demands])
         self.hard_wanted = by_node([one.hard_wanted for one in demands])
-        self._hard_tokens: list[tuple[Bits, IntArray]] = []
-        for layer in range(max(len(one.hard_tokens) for one in demands)):
-            counted = [
-                one.hard_tokens[layer] if layer < len(one.hard_tokens) else (0, 0)
-                for one in demands
-            ]
-            tokens = np.array([tokens for tokens, _ in counted], dtype=np.int64)
-            bits = by_node([bits for _, bits in counted])
-            self._hard_tokens.append((bits, tokens[owners]))
         self._owners = owners
-        most = max(len(one.softs) for one in demands)
-        softs = [[*one.softs, *[Soft(0, 0.0)] * (most - len(one.softs))] for one in demands]
-        packed = pack_bits([soft.bits for row in softs for soft in row], width)
+        # shape of both: (sentences, hard demands)
+        hard = [one.hard_tokens for one in demands]
+        self._hard_bits = pack_rows_of_bits([[bits for _, bits in row] for row in hard], width)
+        self._hard_tokens = pack_rows([[tokens for tokens, _ in row] for row in hard], fill=0)
         # shape of both: (sentences, soft demands)
-        self._bits = tuple(word.reshape(len(softs), most) for word in packed)
-        self._prices = np.array([[soft.price for soft in row] for row in softs])
+        softs = [one.softs for one in demands]
+        self._bits = pack_rows_of_bits([[soft.bits for soft in row] for row in softs], width)
+        prices = zip_longest(*([soft.price for soft in row] for row in softs), fillvalue=0.0)
+        self._prices = np.array(list(prices)).T
 
     def settle(self, states: States) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Say who may end now, and what each would pay. # shape of both: (hypotheses,)."""
@@ -59,7 +54,7 @@ class Softs:
 
     def hard_tokens(self, states: States) -> IntArray:
         """Return the constraint tokens that were met of what can't be given up."""
-        count = np.zeros(states.node.shape, np.int64)
-        for bits, tokens in self._hard_tokens:
-            count += tokens[states.node] * intersects(bits, states.node, states.seen)
+        owner = self._owners[states.node]
+        there = intersects(self._hard_bits, owner, [word[..., None] for word in states.seen])
+        count: IntArray = (self._hard_tokens[owner] * there).sum(axis=-1)
         return count

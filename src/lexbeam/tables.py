@@ -39,6 +39,16 @@ def pack_bits(sets: Sequence[int], words: int) -> Bits:
     )
 
 
+def pack_rows_of_bits(rows: Sequence[Sequence[int]], words: int) -> Bits:
+    """Return rows of sets, short ones filled up with empty ones.
+
+    # shape of each: (rows, longest row).
+    """
+    longest = max(map(len, rows), default=0)
+    filled = [bits for row in rows for bits in (*row, *[0] * (longest - len(row)))]
+    return tuple(word.reshape(len(rows), longest) for word in pack_bits(filled, words))
+
+
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
     return sum(int(word[index]) << (64 * number) for number, word in enumerate(bits))
