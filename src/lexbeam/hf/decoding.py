@@ -9,6 +9,7 @@ with the ending rules of the library: without constraints it returns what ``num_
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -39,35 +40,23 @@ Phrases = Sequence[Sequence[Any]]
 def generate(
     model: PreTrainedModel,
     input_ids: Tensor,
-    logits_processor: LogitsProcessorList | None = None,
-    stopping_criteria: StoppingCriteriaList | None = None,
-    generation_config: GenerationConfig | None = None,
+    *,
     constraints: Phrases | None = None,
     avoid: Phrases | None = None,
-    synced_gpus: bool = False,
-    **model_kwargs: Any,
+    **prepared: Any,
 ) -> Any:
     """Search for outputs that have all phrases; pass it as ``custom_generate``.
 
     ``constraints`` has a list of phrases for each sentence, each a list of token ids, that its
     output must have; ``avoid`` those that it must not have. They are given to ``generate``
-    along with its own arguments. Only new tokens count, never the prompt.
+    along with its own arguments; ``prepared`` is what that makes of them. Only new tokens
+    count, never the prompt.
 
     Raises:
         SettingError: the generation config asks for sampling or another way of decoding.
         ConstraintError: a phrase is malformed, or can't be met whatever the model says.
     """
-    asked = Spelled(constraints, avoid)
-    return _search(
-        model,
-        input_ids,
-        logits_processor,
-        stopping_criteria,
-        generation_config,
-        synced_gpus,
-        model_kwargs,
-        asked,
-    )
+    return _search(Spelled(constraints, avoid), model, input_ids, **prepared)
 
 
 def constrained(
@@ -79,42 +68,20 @@ def constrained(
 
     They count as whole words wherever the tokenizer shows where words begin.
     """
-    speller = Speller(tokenizer)
-    asked = speller.spell(constraints, avoid)
-
-    def decoding(
-        model: PreTrainedModel,
-        input_ids: Tensor,
-        logits_processor: LogitsProcessorList | None = None,
-        stopping_criteria: StoppingCriteriaList | None = None,
-        generation_config: GenerationConfig | None = None,
-        synced_gpus: bool = False,
-        **model_kwargs: Any,
-    ) -> Any:
-        return _search(
-            model,
-            input_ids,
-            logits_processor,
-            stopping_criteria,
-            generation_config,
-            synced_gpus,
-            model_kwargs,
-            asked,
-        )
-
-    return decoding
+    return partial(_search, Speller(tokenizer).spell(constraints, avoid))
 
 
 def _search(
+    asked: Spelled,
     model: PreTrainedModel,
     input_ids: Tensor,
-    processors: LogitsProcessorList | None,
-    criteria: StoppingCriteriaList | None,
-    config: GenerationConfig | None,
-    synced_gpus: bool,
-    model_kwargs: dict[str, Any],
-    asked: Spelled,
+    logits_processor: LogitsProcessorList | None = None,
+    stopping_criteria: StoppingCriteriaList | None = None,
+    generation_config: GenerationConfig | None = None,
+    synced_gpus: bool = False,
+    **model_kwargs: Any,
 ) -> Any:
+    config, processors = generation_config, logits_processor or LogitsProcessorList()
     if config is None:
         raise InputError("give this to model.generate as custom_generate; don't call it directly")
     if synced_gpus:
@@ -125,13 +92,13 @@ def _search(
     _check(asked, plan, prompt.sentences)
     record = Record(config)
     boundary, closing = asked.masks(output_size(model) + (not plan.ends), plan.ends)
-    stop = own_criteria(criteria, config)
+    stop = own_criteria(stopping_criteria, config)
     engine = TransformersEngine(
         model,
         prompt,
         plan.ends,
         processor=processors or None,
-        row_by_row=are_row_by_row(processors or LogitsProcessorList()),
+        row_by_row=are_row_by_row(processors),
         criteria=None if stop is None else lambda ids: stop(ids, record.scores),
         word_starts=boundary,
         watch=record.add if record.is_wanted else None,
