@@ -22,7 +22,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers under a heading. ``formats`` say how columns are printed; JSON has them whole."""
+    """Numbers under a heading. ``decimals`` are printed; JSON has them whole."""
 
     name: str
     caption: str

@@ -40,6 +40,11 @@ class Point(NamedTuple):
         """The time of a sentence."""
         return 1000 * self.seconds
 
+    @property
+    def milliseconds_a_step(self) -> float:
+        """The time of a step."""
+        return self.milliseconds / self.steps
+
 
 class Speed:
     """Hypotheses priced by number of constraints."""
@@ -66,11 +71,6 @@ class Speed:
     def show(self, plan: Plan, bench: Bench) -> Section:
         """Write up the work; `times` has the seconds."""
         points = {system: self._points(plan, bench, system) for system in self.systems(plan)}
-        rows = [
-            [_title(system), *(p and p.rows for p in _by_words(plan, points[system]))]
-            for system in points
-        ]
-        columns = ["system", *(f"{n} word{'' if n == 1 else 's'}" for n in plan.speed_words)]
         blocks: list[Block] = [
             Text(
                 "What does a constraint cost? Up to eight random words of the reference are "
@@ -79,7 +79,7 @@ class Speed:
                 "steps of a sentence. Seconds, which are never twice the same, are in "
                 "[a report of their own](times.md)."
             ),
-            Table("speed", "Hypotheses priced a sentence", columns, rows, 0),
+            _table(plan, points, "speed", "Hypotheses priced a sentence", "rows", 0),
             Figure(
                 "speed",
                 f"Work by number of constraint tokens; BLEU is that of {SCORED}.",
@@ -93,18 +93,6 @@ class Speed:
     def times(self, plan: Plan, bench: Bench) -> Section:
         """Write up the seconds."""
         points = {system: self._points(plan, bench, system) for system in self.systems(plan)}
-        rows = [
-            [_title(system), *(p and p.milliseconds for p in _by_words(plan, points[system]))]
-            for system in points
-        ]
-        steps = [
-            [
-                _title(system),
-                *(p and p.milliseconds / p.steps for p in _by_words(plan, points[system])),
-            ]
-            for system in points
-        ]
-        columns = ["system", *(f"{n} word{'' if n == 1 else 's'}" for n in plan.speed_words)]
         return Section(
             "times",
             "Time by number of constraints",
@@ -114,8 +102,8 @@ class Speed:
                     "one on one thread. These figures change from run to run and from machine "
                     "to machine; everything else in the report does not."
                 ),
-                Table("times", "Milliseconds a sentence", columns, rows, 1),
-                Table("times-step", "Milliseconds a step", columns, steps, 2),
+                _table(plan, points, "times", "Milliseconds a sentence", "milliseconds", 1),
+                _table(plan, points, "times-step", "Milliseconds a step", "milliseconds_a_step", 2),
                 Figure(
                     "times",
                     f"Time by number of constraint tokens; BLEU is that of {SCORED}.",
@@ -199,9 +187,21 @@ def _tried(system: Setting, words: int) -> bool:
     return system.algorithm != "cbs" or words <= MOST_FOR_CBS
 
 
-def _by_words(plan: Plan, points: Sequence[Point]) -> list[Point | None]:
-    there = {point.words: point for point in points}
-    return [there.get(words) for words in plan.speed_words]
+def _table(
+    plan: Plan,
+    points: dict[Setting, list[Point]],
+    name: str,
+    caption: str,
+    what: str,
+    decimals: int,
+) -> Table:
+    """Return one figure of every system, by the number of words demanded."""
+    columns = ["system", *(f"{n} word{'' if n == 1 else 's'}" for n in plan.speed_words)]
+    rows = []
+    for system, row in points.items():
+        there = {point.words: getattr(point, what) for point in row}
+        rows.append([_title(system), *map(there.get, plan.speed_words)])
+    return Table(name, caption, columns, rows, decimals)
 
 
 def _title(system: Setting) -> str:
