@@ -106,9 +106,15 @@ class Lexbeam:
     name = "lexbeam"
 
     def __init__(
-        self, model: Model, texts: Sequence[str], references: Sequence[str] | None, lag: float
+        self,
+        model: Model,
+        texts: Sequence[str],
+        references: Sequence[str] | None,
+        algorithm: str,
+        lag: float,
     ):
         self.model = model
+        self.algorithm = algorithm
         self.lag = lag
         self.engine = cast(Any, model.engine)
         self.sources = [model.encode(text) for text in texts]
@@ -147,8 +153,8 @@ class Lexbeam:
                 beam_size=beam,
                 max_length=[int(2.5 * len(source)) + 30 for source in sources],
                 boundary=self.boundary,
+                algorithm=self.algorithm,
                 lag=self.lag,
-                algorithm="lookahead",  # as texts are translated
             )
             for i, (best, *_) in zip(some, found, strict=True):
                 outputs[i] = self.model.decode(list(best.tokens))
@@ -258,7 +264,7 @@ def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
     """Yield everyone who is there."""
     model = bergamot.load(options.model)
     references = _lines(options.reference, options.sentences) if options.reference else None
-    yield Lexbeam(model, texts, references, options.lag)
+    yield Lexbeam(model, texts, references, options.algorithm, options.lag)
     python = options.bergamot or (sys.executable if find_spec("bergamot") else None)
     if python:
         yield Bergamot(python, model, texts)
@@ -331,6 +337,9 @@ def main() -> None:
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--constraints", type=int, nargs="+", default=CONSTRAINTS)
+    parser.add_argument(
+        "--algorithm", default=TextSettings.algorithm, help="as users of translate have it"
+    )
     parser.add_argument(
         "--lag", type=float, default=TextSettings.lag, help="as users of translate have it"
     )

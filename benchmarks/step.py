@@ -124,10 +124,16 @@ def compare_kinds(options: argparse.Namespace) -> None:
             times: dict[str, list[float]] = {kind: [] for kind in KINDS}
             for seed in range(options.rounds):
                 for kind in KINDS:
-                    demands = make_patterns(kind, 5, batch, seed)
-                    settings: Any = {"max_length": scorer.steps + 90, "boundary": WORDS}
-                    sources = [None] * batch
-                    decode(scorer, sources, demands, beam_size=beam, stop="first", **settings)
+                    decode(
+                        scorer,
+                        [None] * batch,
+                        make_patterns(kind, 5, batch, seed),
+                        beam_size=beam,
+                        algorithm=options.algorithm,
+                        max_length=scorer.steps + 90,
+                        stop="first",
+                        boundary=WORDS,
+                    )
                     times[kind].append(1000 * scorer.searching / scorer.steps)
             median = {kind: statistics.median(values) for kind, values in times.items()}
             cells = (f"{median[k]:.3f} ({median[k] / median['phrases']:.2f})" for k in KINDS)
