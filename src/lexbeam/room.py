@@ -11,7 +11,6 @@ is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -155,24 +154,31 @@ class Room:
         """List every combination of a node and phrases met."""
         nodes = len(self._automaton.tries[sentence].nodes)
         keys = np.arange(nodes << int(self._bits[sentence]))
-        following, closed, done = self._look_ahead(sentence, keys)
+        following, closed, done = self._look_ahead(sentence, keys, self._tell_tokens(sentence)[0])
         return _Needs(None, _shortest(following, closed, done))
 
     def _solve_reachable(self, sentence: int) -> _Needs | None:
         """List the states that some output comes to: of registers, most combinations are none."""
+        tokens, aside = self._tell_tokens(sentence)
+        bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
         known = new = self._keys(start, np.array([sentence]))
         while len(new):
-            following, closed, _ = self._look_ahead(sentence, new)
-            new = np.setdiff1d(following[~closed], known)
+            following, closed, _ = self._look_ahead(sentence, new, tokens)
+            found = np.unique(following[~closed])
+            at_root = found[: np.searchsorted(found, 1 << bits)]
+            elsewhere = ((aside << bits)[:, None] + at_root).ravel()
+            new = np.setdiff1d(np.concatenate((found, elsewhere)), known)
             known = np.union1d(known, new)
             if len(known) > _MOST_STATES:
                 return None
-        following, closed, done = self._look_ahead(sentence, known)
+        following, closed, done = self._look_ahead(sentence, known, tokens)
         places = np.minimum(np.searchsorted(known, following), len(known) - 1)
         return _Needs(known, _shortest(places, closed, done))
 
-    def _look_ahead(self, sentence: int, keys: IntArray) -> tuple[IntArray, BoolArray, BoolArray]:
+    def _look_ahead(
+        self, sentence: int, keys: IntArray, tokens: IntArray
+    ) -> tuple[IntArray, BoolArray, BoolArray]:
         """Return where tokens lead from states, which may not be taken, and who may end.
 
         # shape: (states, tokens), (states, tokens), (states,).
@@ -183,8 +189,6 @@ class Room:
         no_bits = np.zeros_like(met)
         words = (met, *[no_bits] * (automaton.words - 1)) if automaton.words else ()
         states = automaton.at(nodes, words)
-        alphabet = automaton.tries[sentence].alphabet
-        tokens = np.array(self._telling_tokens(alphabet), dtype=np.int64)
         after = automaton.advance(states.column(), tokens[None, :])
         closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
         if automaton.words:
@@ -196,15 +200,27 @@ class Room:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
 
-    def _telling_tokens(self, alphabet: Sequence[int]) -> list[int]:
-        """Return the tokens of the phrases, and one of each kind that is not in any."""
-        words = self._automaton.whole_words
+    def _tell_tokens(self, sentence: int) -> tuple[IntArray, IntArray]:
+        """Return the tokens that a shortest way to the end may need, and nodes that it need not.
+
+        Of the tokens that are in no phrase, one of each kind will do. What is only in avoided
+        phrases is no better than one of its kind: it serves nothing, and closes ways. So it is
+        left out, and with it go the nodes behind it, each with what may be met at the root.
+        """
+        trie, words = self._automaton.tries[sentence], self._automaton.whole_words
+        demanded = {t for goal in self._automaton.demands[sentence].goals for t in goal.tokens}
         other = np.ones(self._vocabulary_size, dtype=np.bool_)
-        other[[*alphabet, self._eos]] = False
-        kinds = [other]
+        other[[*trie.alphabet, self._eos]] = False
+        kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
         for mark in () if words is None else (words.boundary, words.starting):
             kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
-        return [*alphabet, *(int(kind.argmax()) for kind in kinds if kind.any())]
+        kinds = [kind for kind in kinds if (kind & other).any()]
+        left_out = {t for t in trie.alphabet if t not in demanded and any(k[t] for k in kinds)}
+        tokens = [token for token in trie.alphabet if token not in left_out]
+        tokens += [int((kind & other).argmax()) for kind in kinds]
+        behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
+        open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
+        return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
 
 
 def _shortest(
