@@ -17,10 +17,12 @@ tokens = st.integers(0, 2)
 phrases = st.lists(st.lists(tokens, min_size=1, max_size=3), max_size=3)
 
 
-def fewest_more(output: list[int], demanded: list[list[int]], avoid: list[list[int]]) -> int:
+def fewest_more(
+    output: list[int], demanded: list[list[int]], avoid: list[list[int]], known: list[int]
+) -> int:
     """Try every continuation, shortest first."""
     for length in range(10):
-        for more in product(range(3), repeat=length):
+        for more in product(known, repeat=length):
             if keeps_to([*output, *more], demanded, avoid):
                 return length
         if length > sum(map(len, demanded)) + len(demanded):
@@ -29,18 +31,19 @@ def fewest_more(output: list[int], demanded: list[list[int]], avoid: list[list[i
 
 
 @settings(max_examples=40)
-@given(phrases, phrases, st.lists(tokens, max_size=4))
+@given(phrases, phrases, st.lists(tokens, max_size=4), st.booleans())
 def test_the_need_is_the_shortest_way_to_the_end(
-    demanded: list[list[int]], avoid: list[list[int]], output: list[int]
+    demanded: list[list[int]], avoid: list[list[int]], output: list[int], others: bool
 ) -> None:
     if not keeps_to(output, [], avoid) or len(demanded) + len(avoid) == 0:
         return
-    automaton = Automaton([[tuple(p) for p in demanded]], [[tuple(p) for p in avoid]], 4)
-    room = Room(automaton, 4, EOS)
+    size = 5 if others else 4
+    automaton = Automaton([[tuple(p) for p in demanded]], [[tuple(p) for p in avoid]], size)
+    room = Room(automaton, size, EOS)
     states = automaton.start()
     for token in output:
         states = automaton.advance(states, np.array([token]))
-    expected = fewest_more(output, demanded, avoid)
+    expected = fewest_more(output, demanded, avoid, [t for t in range(size) if t != EOS])
     assert room.need_of(0, states) == expected
     assert room.needs(states, np.array([0])).tolist() == [expected]
     assert expected <= room.worst[0]
@@ -54,6 +57,37 @@ def test_a_form_for_the_beginning_is_no_help_later() -> None:
     assert room.need_of(0, automaton.start()) == 1
     assert room.need_of(0, begun) == 2
     assert room.worst[0] == 2
+
+
+def test_what_is_only_avoided_is_stepped_round() -> None:
+    """Of the ways from one part to the next, the one through the avoided phrase is closed."""
+    pattern = Pattern(((Form((0,)),), (Form((1,)),)), within=2)
+    avoid = [(0, 1), (5, 1), (0, 6, 1)]
+    automaton = Automaton([[pattern]], [avoid], 8)
+    room = Room(automaton, 8, EOS)
+    needs = []
+    states = automaton.start()
+    for token in [5, 0, 6]:
+        states = automaton.advance(states, np.array([token]))
+        needs.append(room.need_of(0, states))
+    assert needs == [3, 2, 2]
+
+
+@pytest.mark.parametrize("within", [None, 3])
+def test_what_would_take_too_long_is_put_off(
+    monkeypatch: pytest.MonkeyPatch, within: int | None
+) -> None:
+    pattern = Pattern(((Form((0,)),), (Form((1, 2)),)), within=within)
+    automaton = Automaton([[pattern]], [[(0, 1), (8, 9)]], 20)
+    at_once = Room(automaton, 20, EOS)
+    monkeypatch.setattr("lexbeam.room._MOST_MOVES_AT_ONCE", 10)
+    put_off = Room(automaton, 20, EOS)
+    assert put_off.worst[0] >= at_once.worst[0] == 4
+    states = automaton.start()
+    for token in [8, 0, 5, 1, 2]:
+        needs = [room.needs(states, np.array([0])).tolist() for room in (at_once, put_off)]
+        assert needs[0] == needs[1]
+        states = automaton.advance(states, np.array([token]))
 
 
 def test_with_many_phrases_the_missing_tokens_are_counted() -> None:

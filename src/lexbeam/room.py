@@ -27,6 +27,7 @@ NEVER = 1 << 40
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
 _MOST_STATES_AT_ONCE = 1 << 11
+_MOST_MOVES_AT_ONCE = 1 << 14
 """So many are worked out before decoding starts, more only when a limit comes near."""
 _MOST_BITS_OF_KEYS = 40
 
@@ -55,26 +56,29 @@ class Room:
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
         self._laid_out = False
-        self.worst = automaton.sizes.copy()  # shape: (sentences,), the need of any state
+        self.worst = automaton.sizes.copy()
+        """As much as any state needs, or more. # shape: (sentences,)"""
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """Tokens that matter to a sentence, at most; all others are alike."""
         at_once = self.exact & (
             chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
         )
-        for sentence in np.flatnonzero(at_once & ~self._concatenates()).tolist():
-            self._work_worst_out(sentence)
+        for sentence in np.flatnonzero(self.exact & ~self._concatenates()).tolist():
+            solved = self._solve(sentence, at_once=True) if at_once[sentence] else None
+            self.worst[sentence] = self._worst_of(sentence, solved)
 
-    def _work_worst_out(self, sentence: int) -> None:
-        """Find the largest need of a state that the search can come to."""
-        solved = self._solve(sentence)
+    def _worst_of(self, sentence: int, solved: _Needs | None) -> int:
+        """Return the largest need of a state that the search can come to, or a bound on it."""
+        demands = self._automaton.demands[sentence]
         if solved is None:
-            return
+            # Before each part, and at first, a word may have to go on and another to begin.
+            return demands.hard_size + 2 * (len(demands.hard_tokens) + 1)
         need = solved.need
-        if self._automaton.demands[sentence].strict:
+        if demands.strict:
             # States off the only way an output may begin are never come to.
             start = self._automaton.start().take(np.array([sentence]))
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
-        self.worst[sentence] = need.max()
+        return int(need.max())
 
     def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Say in which sentences phrases can be put side by side in any order."""
@@ -138,16 +142,17 @@ class Room:
         self._table = np.concatenate(tables)
         self._laid_out = True
 
-    def _solve(self, sentence: int) -> _Needs | None:
-        """Work the need out for each state of a sentence; None if there are too many."""
-        if not self.exact[sentence]:
-            return None
-        if self._solved[sentence] is None:
+    def _solve(self, sentence: int, at_once: bool = False) -> _Needs | None:
+        """Work the need out for each state of a sentence; None if there are too many.
+
+        What would be too much before decoding starts, ``at_once``, is tried again later.
+        """
+        if self.exact[sentence] and self._solved[sentence] is None:
             if self._automaton.demands[sentence].registers:
-                self._solved[sentence] = self._solve_reachable(sentence)
+                self._solved[sentence] = self._solve_reachable(sentence, at_once)
             else:
                 self._solved[sentence] = self._solve_all(sentence)
-        self.exact[sentence] = self._solved[sentence] is not None
+            self.exact[sentence] = at_once or self._solved[sentence] is not None
         return self._solved[sentence]
 
     def _solve_all(self, sentence: int) -> _Needs:
@@ -157,24 +162,28 @@ class Room:
         following, closed, done = self._look_ahead(sentence, keys, self._tell_tokens(sentence)[0])
         return _Needs(None, _shortest(following, closed, done))
 
-    def _solve_reachable(self, sentence: int) -> _Needs | None:
+    def _solve_reachable(self, sentence: int, at_once: bool) -> _Needs | None:
         """List the states that some output comes to: of registers, most combinations are none."""
         tokens, aside = self._tell_tokens(sentence)
+        most = _MOST_MOVES_AT_ONCE // len(tokens) if at_once else _MOST_STATES
         bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
         known = new = self._keys(start, np.array([sentence]))
+        moves = []
         while len(new):
-            following, closed, _ = self._look_ahead(sentence, new, tokens)
+            moves.append((new, *self._look_ahead(sentence, new, tokens)))
+            _, following, closed, _ = moves[-1]
             found = np.unique(following[~closed])
             at_root = found[: np.searchsorted(found, 1 << bits)]
             elsewhere = ((aside << bits)[:, None] + at_root).ravel()
             new = np.setdiff1d(np.concatenate((found, elsewhere)), known)
             known = np.union1d(known, new)
-            if len(known) > _MOST_STATES:
+            if len(known) > most:
                 return None
-        following, closed, done = self._look_ahead(sentence, known, tokens)
-        places = np.minimum(np.searchsorted(known, following), len(known) - 1)
-        return _Needs(known, _shortest(places, closed, done))
+        keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
+        order = keys.argsort()
+        places = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
+        return _Needs(known, _shortest(places, closed[order], done[order]))
 
     def _look_ahead(
         self, sentence: int, keys: IntArray, tokens: IntArray
