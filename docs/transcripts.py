@@ -1,13 +1,13 @@
 """Reruns the examples of the documentation: ``python docs/transcripts.py [FILE ...]``.
 
-What a page shows in a ``console`` block is what lexbeam says: every command is run with the model
-that comes along, and what it prints is put in its place. With ``--check`` nothing is written, and
-the exit status is 1 if something has changed. Without files, all pages that have such examples
-are gone through.
+What a page shows in ``console`` and ``pycon`` blocks is what lexbeam says: everything is run with
+the model that comes along, and what it prints is put in its place. With ``--check`` nothing is
+written, and the exit status is 1 if something has changed. Without files, all pages that have such
+examples are gone through.
 
-Understood are ``lexbeam … [< FILE] [> FILE]``, ``echo '…' | lexbeam …``, ``echo $?`` and ``cat
-FILE``; the last shows what a command has written, and otherwise says what is in the file from then
-on. Everything else, and what needs another model or the network, is left as it stands.
+In a console, understood are ``lexbeam … [< FILE] [> FILE]``, ``echo '…' | lexbeam …``, ``echo $?``
+and ``cat FILE``; the last shows what a command has written, and otherwise says what is in the file
+from then on. Everything else, and what needs another model or the network, is left as it stands.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, redirect_stdout
+from doctest import DocTestParser
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 from click.testing import CliRunner
@@ -33,6 +36,7 @@ PAGES = tuple(
 )
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_SESSION = re.compile(r"(?<=^```pycon\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _ELSEWHERE = ("--model", "-m", "pull", "models", "train", "study", "import", "--trace")
@@ -99,7 +103,23 @@ def rerun(text: str) -> str:
         return f"$ {command}\n{shown if _alike(shown, printed) else printed}"
 
     with TemporaryDirectory() as folder, chdir(folder), _one_model():
-        return _BLOCK.sub(lambda block: _EXAMPLE.sub(example, block[0]), text)
+        text = _BLOCK.sub(lambda block: _EXAMPLE.sub(example, block[0]), text)
+        names: dict[str, Any] = {}
+        return _SESSION.sub(lambda session: _rerun_session(session[0], names), text)
+
+
+def _rerun_session(session: str, names: dict[str, Any]) -> str:
+    """Return a Python session with what it prints today."""
+    lines = []
+    for example in DocTestParser().get_examples(session):
+        printed = StringIO()
+        with redirect_stdout(printed):
+            exec(compile(example.source, "session", "single"), names)
+        first, *more = example.source.splitlines()
+        lines += [f">>> {first}", *(f"... {line}" for line in more)]
+        shown = example.want
+        lines += (shown if _alike(shown, printed.getvalue()) else printed.getvalue()).splitlines()
+    return "\n".join(lines) + "\n"
 
 
 def _alike(shown: str, printed: str) -> bool:

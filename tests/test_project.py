@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from pathlib import Path
 
@@ -35,18 +34,3 @@ def test_modules_are_short() -> None:
         if (lines := len(path.read_text().splitlines())) > 420
     }
     assert not long
-
-
-def test_the_examples_of_the_documentation_say_what_they_show() -> None:
-    text = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
-    blocks = [block for block in text.split("```") if block.startswith("console")]
-    examples = [
-        match.groups()
-        for block in blocks
-        for match in re.finditer(r"^\$ lexbeam (.*)\n((?:[^$`].*\n)+)", block, re.MULTILINE)
-    ]
-    assert len(examples) >= 9
-    for command, shown in examples:
-        result = CliRunner().invoke(cli.main, shlex.split(command))
-        assert result.exit_code == 0
-        assert result.stderr + result.stdout == shown
