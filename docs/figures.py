@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from lexbeam.outlook import AT_THE_START, TOKENS_A_SOURCE_TOKEN
@@ -148,8 +149,8 @@ def draw_beam(axes: Any, seen: Seen) -> None:
 # One step
 
 
-ORIGINS = (("best", "k best", 5.15), ("constraint", "constraint", 6.0), ("row", "row best", 6.85))
-LEFT, MIDDLE, RIGHT = 0.0, 2.95, 9.15
+ORIGINS = (("best", "k best", 5.0), ("constraint", "constraint", 6.0), ("row", "row best", 7.0))
+LEFT, MIDDLE, RIGHT = 0.0, 2.75, 9.35
 """Where the three columns of the picture of a step begin."""
 
 
@@ -166,26 +167,26 @@ def draw_step(axes: Any, seen: Seen) -> None:
             places[i] = Place(MIDDLE, y - 0.46 - 0.62 * row)
             _candidate(axes, seen, number, step.candidates[i], places[i])
         y -= height
-    _say(axes, Place(LEFT, 1.0), f"the beam before step {number + 1}", ha="left", weight="bold")
+    _say(axes, Place(LEFT, 1.0), f"before step {number + 1}", ha="left", weight="bold")
     _say(axes, Place(MIDDLE, 1.0), "candidates", ha="left", weight="bold")
-    _say(axes, Place(RIGHT, 1.0), "the beam after it", ha="left", weight="bold")
+    _say(axes, Place(RIGHT, 1.0), "after it", ha="left", weight="bold")
     for _, name, x in ORIGINS:
         _say(axes, Place(x, 0.35), name, 8, color=FAINT)
-    _say(axes, Place(7.6, 0.35), "slots", 8, color=FAINT, ha="left")
+    _say(axes, Place(7.75, 0.35), "slots", 8, color=FAINT, ha="left")
     _beams(axes, seen, number, places, y)
-    _bare(axes, LEFT - 0.05, RIGHT + 3.0, y - 0.1, 1.3)
+    _bare(axes, LEFT - 0.05, RIGHT + 2.5, y - 0.1, 1.3)
 
 
 def _band(axes: Any, seen: Seen, step: Step, bank: int, top: float, bottom: float) -> None:
     """Draw the ground of a bank and its slots: kept, given away, received."""
     shade = {"facecolor": _colour(bank, seen.size), "alpha": 0.5, "zorder": 0}
-    axes.fill_between((MIDDLE - 0.15, 8.75), bottom, top, linewidth=0, **shade)
-    axes.plot((MIDDLE - 0.15, 8.75), (top, top), color="white", linewidth=2, zorder=0)
+    axes.fill_between((MIDDLE - 0.15, 8.85), bottom, top, linewidth=0, **shade)
+    axes.plot((MIDDLE - 0.15, 8.85), (top, top), color="white", linewidth=2, zorder=0)
     middle = (top + bottom) / 2
     if not step.banks[bank].candidates:
         _say(axes, Place(MIDDLE, middle), "none", 9, color=FAINT, ha="left")
-    _say(axes, Place(7.6, middle + 0.24), f"bank {bank}", 8.5, weight="bold", ha="left")
-    _squares(axes, step, bank, Place(7.68, middle - 0.24), 0.26)
+    _say(axes, Place(7.75, middle + 0.24), f"bank {bank}", 8.5, weight="bold", ha="left")
+    _squares(axes, step, bank, Place(7.83, middle - 0.24), 0.26)
 
 
 def _squares(axes: Any, step: Step, bank: int, at: Place, apart: float) -> None:
@@ -217,16 +218,16 @@ def _beams(axes: Any, seen: Seen, number: int, places: dict[int, Place], bottom:
     before = seen.standing(number - 1) if number else {}
     left = {slot: Place(LEFT, -gap * (slot + 0.5)) for slot in before}
     for slot, at in left.items():
-        _hypothesis(axes, seen, number - 1, slot, at, 2.0)
+        _hypothesis(axes, seen, number - 1, slot, at, 1.9)
     for slot, candidate in seen.standing(number).items():
         at = Place(RIGHT, -gap * (slot + 0.5))
-        _hypothesis(axes, seen, number, slot, at, 2.85)
+        _hypothesis(axes, seen, number, slot, at, 2.4)
         i = seen.steps[number].candidates.index(candidate)
         way = {"edgecolor": PATH, "linewidth": 2.0} if path[number : number + 1] == (slot,) else {}
         if candidate.parent in left:
             came = left[candidate.parent]
-            _link(axes, Place(came.x + 2.0, came.y), Place(places[i].x - 0.08, places[i].y), **way)
-        _link(axes, Place(8.75, places[i].y), at, **way)
+            _link(axes, Place(came.x + 1.9, came.y), Place(places[i].x - 0.08, places[i].y), **way)
+        _link(axes, Place(8.85, places[i].y), at, **way)
 
 
 def _hypothesis(axes: Any, seen: Seen, step: int, slot: int, at: Place, width: float) -> None:
@@ -278,12 +279,18 @@ def _legend_of_slots(axes: Any, at: Place, apart: float) -> None:
 # Progress and unwinding
 
 
-def draw_unwinding(axes: Any, seen: Seen) -> None:
-    """Two hypotheses as stairs: a piece a step, as high as its bank."""
+def _stairs(seen: Seen) -> list[list[Candidate]]:
+    """Return the output and, if there is one, a hypothesis that breaks a phrase off."""
     end = seen.search.ended
     ways = [seen.way_to(end, seen.standing(end)[seen.search.path[end]])]
     if broken := seen.unwound():
         ways.append(seen.way_to(*broken))
+    return ways
+
+
+def draw_unwinding(axes: Any, seen: Seen) -> None:
+    """Two hypotheses as stairs: a piece a step, as high as its bank."""
+    ways = _stairs(seen)
     left = 0.0
     for way in ways:
         for bank in range(seen.size + 1):
@@ -332,6 +339,7 @@ def draw_price(axes: Any, seen: Seen) -> None:
 def draw_shares(axes: Any, both: Sequence[Seen]) -> None:
     """The slots of each bank at each step, under two ways to divide the beam."""
     axes.axis("off")
+    longest = max(len(each.steps) for each in both)
     for i, seen in enumerate(both):
         panel = axes.inset_axes((0.0, 0.54 - 0.54 * i, 1.0, 0.40))
         steps = seen.steps
@@ -344,12 +352,11 @@ def draw_shares(axes: Any, both: Sequence[Seen]) -> None:
                     colour = _colour(one.filled, BEAM)
                     _box(panel, Place(number + 1, bank), 0.86, 0.82, facecolor=colour, **style)
                     _say(panel, Place(number + 1, bank), str(one.filled), 8.5)
-        panel.set_title(
-            f"{seen.search.settings.algorithm}:  {seen.output}", fontsize=10, loc="left"
-        )
-        panel.set_xlim(0.4, max(len(each.steps) for each in both) + 0.6)
+        title = f"{seen.search.settings.algorithm}:  {seen.output}"
+        panel.set_title(fill(title, 6 * longest), fontsize=10, loc="left").set_in_layout(False)
+        panel.set_xlim(0.4, longest + 0.6)
         panel.set_ylim(-0.6, seen.size + 0.6)
-        panel.set_xticks(range(1, max(len(each.steps) for each in both) + 1))
+        panel.set_xticks(range(1, longest + 1))
         panel.set_yticks(range(seen.size + 1))
         panel.set_ylabel("bank")
         panel.grid(visible=False)
@@ -363,14 +370,16 @@ def pictures() -> list[Figure]:
     wider = Seen.watch(*SHORT, "dba", 2 * BEAM)
     wide = 0.55 + 0.86 * len(short.steps)
     rows = sum(max(s.banks[b].filled for s in short.steps) for b in range(short.size + 1))
+    longest = max(len(each.steps) for each in long)
+    pieces = sum(map(len, _stairs(short)))
     step = short.steps[short.telling_step()]
     return [
         Figure("beam", "", partial(draw_beam, seen=short), (wide, 0.30 * rows + 1.0)),
-        Figure("step", "", partial(draw_step, seen=short), (8.6, 0.22 * len(step.candidates) + 1)),
+        Figure("step", "", partial(draw_step, seen=short), (7.5, 0.22 * len(step.candidates) + 1)),
         Figure("slots", "", partial(draw_slots, seen=wider), (7.6, 2.8)),
-        Figure("unwinding", "", partial(draw_unwinding, seen=short), (8.6, 2.2)),
+        Figure("unwinding", "", partial(draw_unwinding, seen=short), (0.66 * pieces + 0.9, 2.2)),
         Figure("price", "", partial(draw_price, seen=long[1]), (6.4, 3.6)),
-        Figure("shares", "", partial(draw_shares, both=long), (7.2, 5.4)),
+        Figure("shares", "", partial(draw_shares, both=long), (0.4 * longest + 0.8, 5.4)),
     ]
 
 

@@ -73,16 +73,16 @@ class Seen:
                     yield number, candidate.score - (standing.score if standing else 0.0)
 
     def unwound(self) -> tuple[int, Candidate] | None:
-        """Find a candidate that breaks a phrase off: one that keeps something met, if any."""
+        """Find a candidate that breaks a phrase off: early, and with something met if any has."""
         found = [
-            (candidate.bank, number, candidate)
+            (candidate.bank, -number, candidate)
             for number, step in enumerate(self.steps)
             if number
             for candidate in step.candidates
             if candidate.bank < self.standing(number - 1)[candidate.parent].bank
         ]
         best = max(found, key=lambda one: one[:2], default=None)
-        return best and best[1:]
+        return best and (-best[1], best[2])
 
     def telling_step(self) -> int:
         """Find the first step that moves slots, and has something to choose in most banks."""
@@ -104,4 +104,4 @@ def _shown(piece: str) -> str:
     if piece == "</s>":
         return "end"
     word = piece.removeprefix("▁")
-    return f"-{word}" if word == piece and word.isalpha() else word or "space"
+    return f"-{word}" if word == piece and word.isalpha() else word or "␣"
