@@ -33,6 +33,7 @@ def make_bench(model: Model, folder: Path, **basis: Any) -> Bench:
 def make_plan(**changes: Any) -> Plan:
     """Return a plan that looks at little."""
     small = {
+        "algorithms": ("dba",),
         "beams": (2, 3),
         "usual_beam": 3,
         "wide_beam": 6,

@@ -29,7 +29,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--limit", type=click.IntRange(1), help="Use only the first sentences.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Other constraints.")
 @click.option(
-    "--algorithms", default="dba", show_default=True, metavar="NAME,…", help="The first is studied."
+    "--algorithms",
+    default="dba,lookahead",
+    show_default=True,
+    metavar="NAME,…",
+    help="The first is studied, the others are compared with it.",
 )
 @click.option(
     "--lag", type=click.FloatRange(0), default=0.0, show_default=True, help="As translate has it."

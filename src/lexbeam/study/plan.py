@@ -26,7 +26,7 @@ class Plan:
     where that matters. ``lag`` is 0, as in the paper; translation of text uses 3.
     """
 
-    algorithms: tuple[str, ...] = ("dba",)
+    algorithms: tuple[str, ...] = ("dba", "lookahead")
     beams: tuple[int, ...] = (5, 10, 20, 30)
     usual_beam: int = 10
     wide_beam: int = 100
