@@ -44,12 +44,11 @@ def test_a_demand_with_another_way_out_contradicts_nothing() -> None:
 
 def test_nothing_asks_nothing() -> None:
     assert Constraints.build() == Constraints.build([], (), "") == Constraints()
-    assert Constraints.from_json({"text": "x"}) == Constraints()
 
 
-def test_from_json() -> None:
-    record = {"text": "x", "constraints": ["gato"], "avoid": ["gata"], "prefix": "O"}
-    assert Constraints.from_json(record) == Constraints((plain("gato"),), (plain("gata"),), "O")
+def test_what_is_asked_is_cleaned() -> None:
+    asked = Constraints.build([" gato"], ["gata", "gata"], "O")
+    assert asked == Constraints((plain("gato"),), (plain("gata"),), "O")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_from_json() -> None:
 )
 def test_what_makes_no_sense_is_named(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ConstraintError, match=message):
-        Constraints.from_json(asked)
+        Constraints.build(asked.get("constraints"), asked.get("avoid"), asked.get("prefix"))
 
 
 def test_an_avoided_word_may_be_part_of_a_demanded_one() -> None:

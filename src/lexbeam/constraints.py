@@ -7,9 +7,7 @@ phrases that don't contradict each other, or as one ``ConstraintError``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lexbeam.errors import ConstraintError
 from lexbeam.phrases import (
@@ -67,12 +65,6 @@ class Constraints:
             avoid=tuple(dict.fromkeys(read.avoided(avoid, "avoid"))),
             prefix="" if prefix is None or prefix == "" else clean_prefix(prefix, "prefix"),
         )
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], language: str | None = None) -> Constraints:
-        """Read the fields ``constraints``, ``avoid`` and ``prefix`` of a JSON object."""
-        get = record.get
-        return cls.build(get("constraints"), get("avoid"), get("prefix"), language)
 
 
 def _known_words(prefix: str) -> Constraint:

@@ -50,7 +50,6 @@ def translate(model: Model, text: str = "the cat sat") -> list[int]:
 
 def test_a_folder_becomes_a_model(folder: Path) -> None:
     model = bergamot.load(folder)
-    assert bergamot.is_model(folder)
     assert model.source is model.target
     assert model.engine.vocabulary_size == VOCABULARY
     assert model.engine.eos == model.target.eos_id() == 0
@@ -133,7 +132,6 @@ def test_an_unsupported_network_is_named_with_its_file(folder: Path) -> None:
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    assert not bergamot.is_model(tmp_path / "nowhere")
     with pytest.raises(ModelError, match="nowhere"):
         bergamot.load(tmp_path / "nowhere")
 

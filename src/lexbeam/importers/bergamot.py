@@ -37,11 +37,6 @@ class _Files:
     shortlist: Path | None
 
 
-def is_model(path: Path) -> bool:
-    """Tell whether a folder looks like a model of this kind, complete or not."""
-    return path.is_dir() and bool(_candidates(path, "model", "bin"))
-
-
 def load(path: str | Path, threads: int = 1) -> Model:
     """Load a model from its folder; whatever is wrong with it is a ModelError."""
     files = _find(Path(path))
