@@ -10,9 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from lexbeam.train.config import NetworkConfig
 
 LOSS_ROWS = 512
 """Positions whose logits exist at once: few enough to stay in the processor's cache."""
@@ -142,3 +147,39 @@ def smoothed_loss(
         hidden, weight, bias, gold, smoothing
     )
     return loss
+
+
+class TiedNetwork(nn.Module):
+    """A network with one embedding matrix for source, target and output."""
+
+    def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(vocabulary_size, config.dim)
+        nn.init.normal_(self.embedding.weight, std=config.dim**-0.5)
+        self.output_bias = nn.Parameter(torch.zeros(vocabulary_size))
+
+    def loss(
+        self, decoded: Tensor, target: Tensor, lengths: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return the summed training loss and plain cross-entropy of what is no padding."""
+        inside = torch.arange(target.shape[1])[None, :] < lengths[:, None]
+        return smoothed_loss(
+            decoded[inside], self.embedding.weight, self.output_bias, target[inside], smoothing
+        )
+
+    def logits(self, decoded: Tensor) -> Tensor:
+        """Return the logits of the token after the first position; shape: (rows, vocabulary)."""
+        return functional.linear(decoded[:, 0], self.embedding.weight, self.output_bias)
+
+    def name_weights(self, others: dict[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+        """Return the weights that all networks have, and others, as arrays."""
+        weights = {
+            "Wemb": self.embedding.weight,
+            "decoder_ff_logit_out_b": self.output_bias[None],
+            **others,
+        }
+        return {
+            name: np.ascontiguousarray(weight.numpy(), dtype=np.float32)
+            for name, weight in weights.items()
+        }

@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from lexbeam.train.config import NetworkConfig
-from lexbeam.train.parts import DecoderState, Dropout, padding_mask, smoothed_loss
+from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask
 
 Cell = tuple[Tensor, Tensor]
 
@@ -70,15 +70,11 @@ class Decoder(nn.Module):
         return torch.tanh(self.top(self.dropout(torch.cat([x, context], dim=2)))), new
 
 
-class RecurrentNetwork(nn.Module):
+class RecurrentNetwork(TiedNetwork):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
-        super().__init__()
-        self.config = config
-        self.embedding = nn.Embedding(vocabulary_size, config.dim)
-        nn.init.normal_(self.embedding.weight, std=config.dim**-0.5)
-        self.output_bias = nn.Parameter(torch.zeros(vocabulary_size))
+        super().__init__(config, vocabulary_size)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.dropout = Dropout(config.dropout)
@@ -101,10 +97,7 @@ class RecurrentNetwork(nn.Module):
         mask = padding_mask(source_lengths, source.shape[1])
         shifted = functional.pad(self.embed(target[:, :-1]), (0, 0, 1, 0))
         decoded, _ = self.decoder(shifted, encoded, mask, self._zero_cells(len(source)))
-        inside = torch.arange(target.shape[1])[None, :] < target_lengths[:, None]
-        return smoothed_loss(
-            decoded[inside], self.embedding.weight, self.output_bias, target[inside], smoothing
-        )
+        return self.loss(decoded, target, target_lengths, smoothing)
 
     @torch.no_grad()
     def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
@@ -128,8 +121,7 @@ class RecurrentNetwork(nn.Module):
         encoded, mask = (part[state.sentences] for part in state.memory[0])
         past = [(h[None], c[None]) for h, c in state.past]
         decoded, new = self.decoder(x, encoded, mask, past)
-        logits = functional.linear(decoded[:, 0], self.embedding.weight, self.output_bias)
-        return logits, state.advanced([(h[0], c[0]) for h, c in new])
+        return self.logits(decoded), state.advanced([(h[0], c[0]) for h, c in new])
 
     def _zero_cells(self, rows: int) -> list[Cell]:
         zero = torch.zeros(1, rows, self.config.dim)
@@ -143,8 +135,6 @@ class RecurrentNetwork(nn.Module):
         stand side by side: input, forget, candidate, output.
         """
         weights = {
-            "Wemb": self.embedding.weight,
-            "decoder_ff_logit_out_b": self.output_bias[None],
             "decoder_query_W": self.decoder.query.weight.T,
             "decoder_top_W": self.decoder.top.weight.T,
             "decoder_top_b": self.decoder.top.bias[None],
@@ -158,10 +148,7 @@ class RecurrentNetwork(nn.Module):
             for number, layer in enumerate(layers, 2):
                 weights |= _lstm(f"{side}_l{number}", layer, "")
         weights |= _lstm("decoder_l1", self.decoder.asking, "")
-        return {
-            name: np.ascontiguousarray(weight.numpy(), dtype=np.float32)
-            for name, weight in weights.items()
-        }
+        return self.name_weights(weights)
 
 
 def _lstm(prefix: str, layer: nn.Module, suffix: str) -> dict[str, Tensor]:

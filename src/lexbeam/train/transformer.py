@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lexbeam.train.config import NetworkConfig
-from lexbeam.train.parts import DecoderState, Dropout, padding_mask, smoothed_loss, ssru_scan
+from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask, ssru_scan
 
 NORM_EPSILON = 1e-6
 
@@ -192,15 +192,11 @@ class DecoderLayer(nn.Module):
         return nothing, nothing
 
 
-class Transformer(nn.Module):
+class Transformer(TiedNetwork):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
-        super().__init__()
-        self.config = config
-        self.embedding = nn.Embedding(vocabulary_size, config.dim)
-        nn.init.normal_(self.embedding.weight, std=config.dim**-0.5)
-        self.output_bias = nn.Parameter(torch.zeros(vocabulary_size))
+        super().__init__(config, vocabulary_size)
         layers = config.encoder_layers, config.decoder_layers
         self.encoder = nn.ModuleList(EncoderLayer(config, layers[0]) for _ in range(layers[0]))
         self.decoder = nn.ModuleList(DecoderLayer(config, layers[1]) for _ in range(layers[1]))
@@ -250,10 +246,7 @@ class Transformer(nn.Module):
         """Return the summed training loss and the summed plain cross-entropy of a batch."""
         encoded, mask = self.encode(source, source_lengths)
         decoded = self.decode(encoded, mask, target)
-        inside = torch.arange(target.shape[1])[None, :] < target_lengths[:, None]
-        return smoothed_loss(
-            decoded[inside], self.embedding.weight, self.output_bias, target[inside], smoothing
-        )
+        return self.loss(decoded, target, target_lengths, smoothing)
 
     @torch.no_grad()
     def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
@@ -284,16 +277,12 @@ class Transformer(nn.Module):
         for layer, past, memory in zip(self.decoder_layers, state.past, state.memory, strict=True):
             x, kept = layer.step(x, past, tuple(m[state.sentences] for m in memory))
             new.append(kept)
-        logits = functional.linear(x[:, 0], self.embedding.weight, self.output_bias)
-        return logits, state.advanced(new)
+        return self.logits(x), state.advanced(new)
 
     @torch.no_grad()
     def named_weights(self) -> dict[str, NDArray[np.float32]]:
         """Return all weights under Marian's names, matrices as (in, out), vectors as (1, n)."""
-        weights = {
-            "Wemb": self.embedding.weight,
-            "decoder_ff_logit_out_b": self.output_bias[None],
-        }
+        weights: dict[str, Tensor] = {}
         for number, layer in enumerate(self.encoder_layers, 1):
             weights |= layer.attention.marian(f"encoder_l{number}_self")
             weights |= layer.feed_forward.marian(f"encoder_l{number}_ffn")
@@ -302,10 +291,7 @@ class Transformer(nn.Module):
             weights |= decoder.memory.marian(f"decoder_l{number}_{kind}")
             weights |= decoder.context.marian(f"decoder_l{number}_context")
             weights |= decoder.feed_forward.marian(f"decoder_l{number}_ffn")
-        return {
-            name: np.ascontiguousarray(weight.numpy(), dtype=np.float32)
-            for name, weight in weights.items()
-        }
+        return self.name_weights(weights)
 
 
 def _branch_gain(depth: int) -> float:
