@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -78,6 +79,8 @@ def test_richer_constraints_are_met_in_the_form_that_fits(
 def test_an_open_word_is_finished(translator: lexbeam.Translator) -> None:
     text = "The password is wrong."
     assert translator.translate(text, prefix="Das Pass").text == "Das Passwort ist falsch."
+    whole = translator.translate("The settings of the application were saved.", prefix="Programm ")
+    assert re.match(r"Programm\b", whole.text)  # though the model would rather go on with it
     assert translator.translate("All files were deleted.", prefix="Die Datei ").text[:10] in (
         "Die Datei ",
         "Die Datei,",

@@ -38,6 +38,7 @@ class Job:
     phrases: tuple[Tokens | Pattern, ...] = ()
     avoid: tuple[Tokens, ...] = ()
     prefix: Tokens = ()
+    whole_prefix: bool = False
     max_length: int = 60
     draft: bool = False
 
@@ -150,6 +151,7 @@ class BatchDecoder:
             [list(job.phrases) for job in chosen],
             [list(job.avoid) for job in chosen],
             prefix=[job.prefix for job in chosen] if any(job.prefix for job in chosen) else None,
+            whole_prefix=[job.whole_prefix for job in chosen],
             beam_size=settings.beam_size,
             algorithm=settings.algorithm,
             prune=settings.prune,

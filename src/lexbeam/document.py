@@ -21,7 +21,6 @@ from lexbeam.evidence import Place, find, find_all
 from lexbeam.placing import Piece, find_owners, number_units, share_out
 from lexbeam.results import Alternative, Translation
 from lexbeam.sentences import Part, split_text
-from lexbeam.spans import word_end
 from lexbeam.text import SourceText, Spelling, TargetText
 from lexbeam.wording import Beginning, Wording
 
@@ -139,6 +138,7 @@ class Document:
             phrases=(*ids, *rich, *beginning.patterns),
             avoid=tuple(self._avoid[part]),
             prefix=beginning.forced,
+            whole_prefix=beginning.whole,
             max_length=self._settings.max_length or room,
             draft=draft,
         )
@@ -207,11 +207,7 @@ class Document:
         """Search again where the text, once put together, breaks what the tokens promised."""
         for _ in range(REPAIRS):
             parts = range(len(self._parts))
-            broken = [
-                part
-                for part in parts
-                if self._forbid(part) | self._respell(part) | (part == 0 and self._end_word())
-            ]
+            broken = [part for part in parts if self._forbid(part) | self._respell(part)]
             if not broken:
                 return
             yield from self._search(broken)
@@ -255,21 +251,6 @@ class Document:
             surface = self._wording(piece.unit).surface.cut(piece.first, piece.last)
             sought.setdefault(surface, []).append(piece.unit)
         return [(s, units[len(find(text, s, len(units))) :]) for s, units in sought.items()]
-
-    def _end_word(self) -> bool:
-        """Avoid the tokens by which the last word of the prefix goes on although it is whole.
-
-        Tells whether there was anything to do.
-        """
-        prefix = self._beginning.whole
-        known = len(self._avoid[0])
-        for hypothesis in self._answers[0]:
-            text = self._text(0, hypothesis)
-            if prefix and not find(text, prefix):
-                word = (0, word_end(text, len(prefix.text) - 1))
-                tokens = self._target.tokens_at(hypothesis.tokens, word, self._spellings(0))
-                self._avoid[0] += [tokens] if tokens not in self._avoid[0] else []
-        return len(self._avoid[0]) > known
 
     def _drop(self) -> Conversation[None]:
         """Search again without the soft demands that were dropped: they had a share of the beam."""

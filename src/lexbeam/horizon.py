@@ -8,11 +8,12 @@ import numpy as np
 
 from lexbeam.automaton import Automaton
 from lexbeam.beam import BoolArray
+from lexbeam.request import Request
 from lexbeam.room import NEVER, Room
 from lexbeam.scorer import PAD, IntArray, Scores
 from lexbeam.states import States
 from lexbeam.tables import pack_rows
-from lexbeam.trie import Tokens
+from lexbeam.words import Words
 
 
 class Horizon:
@@ -31,13 +32,28 @@ class Horizon:
     """Whether a sentence might run out of room for its constraints."""
 
     def __init__(
-        self, prefixes: Sequence[Tokens], limits: IntArray, eos: int, room: Room | None
+        self,
+        requests: Sequence[Request],
+        limits: IntArray,
+        eos: int,
+        room: Room | None,
+        words: Words | None = None,
     ) -> None:
         self.limits = limits  # shape: (sentences,)
+        self._words = words
         self._eos = eos
         self._room = room
         self._sentences = np.arange(len(limits))
+        prefixes = [request.prefix for request in requests]
         self._prefix = pack_rows(prefixes, fill=PAD)  # shape: (sentences, longest prefix)
+        # The step at which the word that a prefix ends with must have ended.
+        ends = [
+            len(request.prefix)
+            if words and request.prefix and request.whole_prefix and words.waits(request.prefix)
+            else NEVER
+            for request in requests
+        ]
+        self._word_ends = np.array(ends, np.int64)  # shape: (sentences,)
         self._measure()
         self.look(0)
 
@@ -50,6 +66,7 @@ class Horizon:
         """Forget the other sentences."""
         self._sentences = self._sentences[sentences]
         self._prefix = self._prefix[sentences]
+        self._word_ends = self._word_ends[sentences]
         self.limits = self.limits[sentences]
         self._measure()
 
@@ -73,6 +90,22 @@ class Horizon:
         if step >= self._first_limit:
             at_limit = step >= self.limits
             self.closed = at_limit if self.closed is None else self.closed | at_limit
+
+    def end_words(
+        self, sentence: IntArray, ask: IntArray, ban: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Ban the tokens that would go on with the last word of a prefix that is whole.
+
+        Returns what is still to be asked for, and what is banned. # shape: (rows, …)
+        """
+        if self._words is None or self._step > self._prefix.shape[1]:
+            return ask, ban
+        ends = (self._word_ends == self._step)[sentence, None]
+        if not ends.any():
+            return ask, ban
+        going_on = (~self._words.boundary).nonzero()[0]
+        ask = np.where(ends & ~self._words.boundary[ask], PAD, ask)
+        return ask, np.concatenate((ban, np.where(ends, going_on, PAD)), axis=1)
 
     def late(self, after: States, sentence: IntArray) -> BoolArray:
         """Say which states can't place the rest of their constraints within the limit any more.

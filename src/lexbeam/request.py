@@ -26,6 +26,8 @@ class Request:
     phrases: tuple[Demand, ...]
     avoid: tuple[Tokens, ...]
     prefix: Tokens
+    whole_prefix: bool = False
+    """Whether the word that the prefix ends with must not go on."""
 
     @property
     def tokens(self) -> list[int]:
@@ -42,6 +44,7 @@ def read_requests(
     vocabulary_size: int,
     eos: int,
     words: Words | None = None,
+    whole_prefix: Sequence[bool] | None = None,
 ) -> list[Request]:
     """Return one checked request a sentence.
 
@@ -50,12 +53,15 @@ def read_requests(
         ConstraintError: a phrase is empty, has a token outside the vocabulary or the end of
             sentence in it, or is avoided as well.
     """
-    for name, given in (("phrases", phrases), ("avoid", avoid), ("prefix", prefix)):
+    lists = {"phrases": phrases, "avoid": avoid, "prefix": prefix, "whole_prefix": whole_prefix}
+    for name, given in lists.items():
         if given is not None and len(given) != sentences:
             raise InputError(
                 f"{name} has {len(given)} entries for {sentences} sentences; "
                 "give one list a sentence, an empty one for none"
             )
+    if whole_prefix is not None and words is None:
+        raise InputError("whole_prefix is given without boundary: nothing says where words end")
     requests = []
     for i in range(sentences):
         read = _PhraseReader(i, vocabulary_size, eos)
@@ -65,6 +71,7 @@ def read_requests(
             read.tokens("prefix", prefix[i])
             if prefix is not None and prefix[i] is not None
             else (),
+            whole_prefix is not None and bool(whole_prefix[i]),
         )
         _refuse_contradictions(i, request, words)
         requests.append(_without_avoided_forms(i, request, words))

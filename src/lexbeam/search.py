@@ -48,6 +48,7 @@ def decode(
     avoid: Sequence[Sequence[Sequence[int]]] | None = None,
     *,
     prefix: Sequence[Sequence[int] | None] | None = None,
+    whole_prefix: Sequence[bool] | None = None,
     beam_size: int = 10,
     algorithm: str = "dba",
     prune: float | None = 20.0,
@@ -73,6 +74,7 @@ def decode(
             share tokens.
         avoid: for each sentence, the token sequences that its output must not have.
         prefix: for each sentence, the tokens that its output begins with.
+        whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         beam_size: the slots of the beam; with ``gbs`` and ``cbs``, those of each bank.
         algorithm: how the beam is divided: ``dba`` as in the paper, ``lookahead`` with regard to
             what is still unmet, ``gbs``, ``cbs``, or ``beam`` for not at all.
@@ -109,9 +111,8 @@ def decode(
     """
     settings = Settings(beam_size, algorithm, prune, stop, nbest, length_penalty, lag)
     words = Words.of(boundary, closing, scorer.vocabulary_size, scorer.eos, starting)
-    requests = read_requests(
-        len(sources), phrases, avoid, prefix, scorer.vocabulary_size, scorer.eos, words
-    )
+    size, eos = scorer.vocabulary_size, scorer.eos
+    requests = read_requests(len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix)
     limits = read_limits(max_length, len(sources))
     if not requests:
         return []
@@ -173,7 +174,7 @@ class Search:
                 self.sets = count_sets(self.automaton)
             states = self.automaton.start()
         refuse_impossible(requests, limits, self.automaton, room)
-        self.horizon = Horizon([r.prefix for r in requests], limits, scorer.eos, room)
+        self.horizon = Horizon(requests, limits, scorer.eos, room, words)
         self.policy = self.make_policy()
         self.beam = Beam.start(len(requests), scorer.bos, states)
 
@@ -205,7 +206,8 @@ class Search:
     def plain_step(self, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
-        scores = self.ask_model(live, nothing, nothing)
+        _, ban = self.horizon.end_words(self.sentence_of(live), nothing, nothing)
+        scores = self.ask_model(live, nothing, ban)
         pool = self.settings.beam_size * self.ending.pool
         candidates = best_of_all(self.lay_out(live, scores, None), pool)
         if self.ending.as_in_paper:
@@ -226,7 +228,8 @@ class Search:
         if self.horizon.closed is not None:
             tokens = np.where(self.horizon.closed[sentence, None], PAD, tokens)
         hold = automaton.hold(here)
-        scores = self.ask_model(live, tokens, automaton.ban(here), hold)
+        tokens, ban = self.horizon.end_words(sentence, tokens, automaton.ban(here))
+        scores = self.ask_model(live, tokens, ban, hold)
         if self.horizon.tight:
             most = self.ending.top(self.settings.beam_size)
             tokens, scores = self.horizon.close_late(

@@ -126,8 +126,8 @@ class Beginning:
     spelling: Spelling | None = None
     forced: Tokens = ()
     patterns: tuple[Pattern, ...] = ()
-    whole: Constraint | None = None
-    """A prefix whose last word must not go on, as the output shows it."""
+    whole: bool = False
+    """Whether the last word must not go on."""
 
     @classmethod
     def spell(cls, prefix: str, target: TargetText) -> Beginning:
@@ -136,8 +136,7 @@ class Beginning:
             return cls()
         spelling = target.spell_prefix(prefix.rstrip())
         if prefix.endswith(" "):
-            shown = Constraint(((spelling.surface + " ",),), kind="prefix")
-            return cls(spelling, forced=spelling.ids, whole=shown)
+            return cls(spelling, forced=spelling.ids, whole=True)
         ways = target.spell_beginnings(prefix)
         if len(ways) < 2:
             return cls(spelling, forced=spelling.ids)
