@@ -86,3 +86,11 @@ def test_an_open_word_is_finished(translator: lexbeam.Translator) -> None:
         "Die Datei,",
         "Die Datei.",
     )
+
+
+def test_a_term_goes_into_the_sentence_of_its_source(translator: lexbeam.Translator) -> None:
+    glossary = lexbeam.Glossary.from_terms({"machine": "Rechner"})
+    text = "The computer is new. The machine is old."
+    first, second = translator.translate(text, glossary=glossary).text.split(". ")
+    assert "Rechner" not in first  # where it would fit better
+    assert "Rechner" in second

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lexbeam.evidence import Place
 from lexbeam.phrases import Constraint
-from lexbeam.placing import Piece, find_owners, number_units, share_out
+from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
 
 A, B = Constraint((("a",),)), Constraint((("b",),))
 
@@ -18,6 +18,13 @@ def test_owners_are_where_the_spans_are() -> None:
     owned, missing = find_owners([0, 0, 0, 1, 2], places, starts=[0, 5, 20])
     assert owned == [[Piece(0, 0, 1), Piece(3, 0, 1)], [Piece(1, 0, 1), Piece(3, 1, 3)], []]
     assert missing == [2, 4]
+
+
+def test_what_has_a_source_belongs_to_its_sentence() -> None:
+    placed = Constraint((("a",),), count=2, places=(3, 25))
+    demanded = [placed, B, Constraint((("c",),), places=(10,))]
+    known = where_sources_stand(number_units(demanded), demanded, starts=[2, 10, 20])
+    assert known == {0: 0, 1: 2, 3: 1}
 
 
 def test_a_missing_unit_goes_where_it_costs_least() -> None:

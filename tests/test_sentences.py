@@ -49,7 +49,7 @@ def test_chinese_needs_no_space() -> None:
 
 def test_lines_are_kept_apart() -> None:
     parts = split_text("Title\n\nFirst one. Second one.\n", always)
-    assert parts == [("Title", "\n\n"), ("First one.", " "), ("Second one.", "")]
+    assert parts == [("Title", "\n\n", 0), ("First one.", " ", 7), ("Second one.", "", 18)]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n \n"])

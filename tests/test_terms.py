@@ -17,7 +17,18 @@ GLOSSARY = Glossary.from_terms({"cat": "gato", "mat": ["tapete", "esteira"]}, {"
 
 def added(text: str, constraints: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
     options.setdefault("glossary", GLOSSARY)
-    return Terms(options["glossary"], options.get("keep"), INFO).add(text, constraints, avoid)
+    terms = Terms(options["glossary"], options.get("keep"), INFO)
+    demanded, avoided, places = terms.add(text, constraints, avoid)
+    assert len(places) in (0, len(demanded or ()))
+    return demanded, avoided
+
+
+def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
+    terms = Terms(GLOSSARY, ["placeholders"], INFO)
+    demanded, _, places = terms.add("A cat. {x} mat, mat.", ["gato", "a"], None)
+    assert demanded == ["gato", "a", "{x}", {"any": ["tapete", "esteira"], "count": 2}]
+    assert places == [(), (), (7,), (11, 16)]
+    assert terms.add("mat, mat", ["tapete"], None)[2] == [(), ()]  # which of them is left?
 
 
 def test_what_is_found_comes_on_top() -> None:

@@ -7,11 +7,13 @@ phrases that don't contradict each other, or as one ``ConstraintError``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from lexbeam.errors import ConstraintError
 from lexbeam.phrases import (
     Constraint,
+    Places,
     clean_phrase,
     clean_prefix,
     quoted,
@@ -65,6 +67,13 @@ class Constraints:
             avoid=tuple(dict.fromkeys(read.avoided(avoid, "avoid"))),
             prefix="" if prefix is None or prefix == "" else clean_prefix(prefix, "prefix"),
         )
+
+    def at(self, places: Sequence[Places]) -> Constraints:
+        """Return the same with the places in the source of what is demanded; none: unknown."""
+        if not any(places):
+            return self
+        placed = zip(self.demanded, places, strict=True)
+        return replace(self, demanded=tuple(replace(each, places=at) for each, at in placed))
 
 
 def _known_words(prefix: str) -> Constraint:

@@ -18,7 +18,7 @@ from lexbeam.choices import best_choices
 from lexbeam.constraints import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.evidence import Place, find, find_all
-from lexbeam.placing import Piece, find_owners, number_units, share_out
+from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
 from lexbeam.results import Alternative, Translation
 from lexbeam.sentences import Part, split_text
 from lexbeam.text import SourceText, Spelling, TargetText
@@ -84,11 +84,13 @@ class Document:
         if not self._parts:
             return Translation("", 0.0, nbest=[Alternative("", 0.0)])
         alone = len(self._parts) == 1
-        self._owned[-1] = [
-            self._whole(unit)
-            for unit in range(len(self._units))
-            if alone or self._wording(unit).asked.kind == "suffix"
-        ]
+        asked = [wording.asked for wording in self._wordings]
+        known = where_sources_stand(self._units, asked, [part.start for part in self._parts])
+        for unit in range(len(self._units)):
+            if alone or self._wording(unit).asked.kind == "suffix":
+                self._owned[-1].append(self._whole(unit))
+            elif unit in known:
+                self._owned[known[unit]].append(self._whole(unit))
         yield from self._search(range(len(self._parts)))
         if not alone:
             yield from self._place_all()

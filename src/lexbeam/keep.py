@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from lexbeam.errors import SettingError
+from lexbeam.phrases import Places
 from lexbeam.results import Alternative, ConstraintReport, Translation
 from lexbeam.spans import Span, are_glued, is_word_character, occurrences
 
@@ -123,16 +124,22 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
-def demands_of(kept: Sequence[Kept]) -> list[Any]:
-    """Return what is demanded of an output so that everything kept is in it.
+def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Places]]:
+    """Return what is demanded of an output so that everything kept is in it, and its places.
 
     Capitals count. Tags must come in the order of the source, so that what was well-formed
     stays so.
     """
     tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
-    others = [each.text for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
-    ordered = [{"order": tags, "case": "exact"}] if len(tags) > 1 else []
-    return ordered + [{"text": t, "case": "exact"} if t[0].islower() else t for t in others]
+    others = [each for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
+    ordered: list[tuple[Any, Places]] = []
+    if len(tags) > 1:
+        ordered = [({"order": tags, "case": "exact"}, ())]
+    return ordered + [(_as_it_is(each.text), (each.start,)) for each in others]
+
+
+def _as_it_is(text: str) -> Any:
+    return {"text": text, "case": "exact"} if text[0].islower() else text
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -14,6 +14,9 @@ Kind = Literal["text", "any", "lemma", "order", "gap", "prefix", "suffix"]
 Part = tuple[str, ...]
 """Forms of which any will do."""
 
+Places = tuple[int, ...]
+"""Where in the source something stands, in characters."""
+
 _SHOWN = 60  # characters of a phrase quoted in an error
 
 
@@ -34,6 +37,8 @@ class Constraint:
     soft: float | None = None
     asked: Any = field(default=None, compare=False, repr=False)
     """The shape it came in, as JSON."""
+    places: Places = field(default=(), compare=False, repr=False)
+    """Where its source stands in the text, once for each time it is asked for; none: unknown."""
 
     @cached_property
     def once(self) -> Constraint:

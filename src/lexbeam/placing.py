@@ -37,6 +37,23 @@ def number_units(demanded: Sequence[Constraint]) -> list[int]:
     ]
 
 
+def where_sources_stand(
+    units: Sequence[int], demanded: Sequence[Constraint], starts: Sequence[int]
+) -> dict[int, int]:
+    """Return the sentence of each unit of which it is known where its source stands.
+
+    ``starts`` is where the sentences of the source begin.
+    """
+    sentences: dict[int, int] = {}
+    used = Counter[int]()
+    for unit, number in enumerate(units):
+        places = demanded[number].places
+        if used[number] < len(places):
+            sentences[unit] = max(bisect_right(starts, places[used[number]]) - 1, 0)
+        used[number] += 1
+    return sentences
+
+
 def find_owners(
     units: Sequence[int], places: Sequence[Sequence[Place]], starts: Sequence[int]
 ) -> tuple[list[list[Piece]], list[int]]:

@@ -45,6 +45,8 @@ class Part(NamedTuple):
 
     text: str
     separator: str
+    start: int = 0
+    """Where it begins in the whole text."""
 
 
 def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -> list[Part]:
@@ -63,7 +65,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -
             pieces += _fitting(text, *stretch, fits)
     following = [start for start, _ in pieces[1:]] + [end for _, end in pieces[-1:]]
     return [
-        Part(text[start:end], text[end:next_start])
+        Part(text[start:end], text[end:next_start], start)
         for (start, end), next_start in zip(pieces, following, strict=True)
     ]
 

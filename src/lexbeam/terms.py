@@ -12,7 +12,7 @@ from typing import Any
 from lexbeam.errors import SettingError
 from lexbeam.glossary import Found, Glossary
 from lexbeam.keep import Kept, compile_patterns, demands_of, find_kept, respace
-from lexbeam.phrases import Constraint
+from lexbeam.phrases import Constraint, Places
 from lexbeam.results import Translation
 from lexbeam.spans import contains
 
@@ -41,27 +41,36 @@ class Terms:
     def find(self, text: str) -> Found:
         """Return what glossary and patterns demand of the translation of a text."""
         kept = self._kept(text)
-        constraints = demands_of(kept)
+        demands = demands_of(kept)
+        constraints, places = [shape for shape, _ in demands], [place for _, place in demands]
         if self._glossary is None:
-            return Found(constraints)
+            return Found(constraints, places=places)
         skip = [(each.start, each.end) for each in kept]
         found = self._glossary.find(text, *self._languages, skip=skip)
-        return Found([*constraints, *found.constraints], found.avoid, found.entries)
+        return Found(
+            [*constraints, *found.constraints],
+            found.avoid,
+            found.entries,
+            [*places, *found.places],
+        )
 
-    def add(self, text: str, constraints: Any, avoid: Any) -> tuple[Any, Any]:
-        """Return what a caller asks for together with what is found in the text.
+    def add(self, text: str, constraints: Any, avoid: Any) -> tuple[Any, Any, list[Places]]:
+        """Return what a caller asks for together with what is found in the text, and its places.
 
         What the caller says himself goes first: a phrase that he demands is not demanded once
-        more, nor avoided. Lists that aren't lists are left for others to complain about.
+        more, nor avoided. Lists that aren't lists are left for others to complain about. The
+        places are those of the constraints in the source, as far as they are known.
         """
         found = self.find(text)
+        places: list[Places] = []
         asked = [] if constraints is None else constraints
         if isinstance(asked, list | tuple) and (found.constraints or found.avoid):
             found = _besides(asked, found)
             constraints = [*asked, *found.constraints]
+            places = [*([()] * len(asked)), *found.places]
         if isinstance(avoid, list | tuple | None) and found.avoid:
             avoid = [*(avoid or ()), *found.avoid]
-        return constraints, avoid
+        return constraints, avoid, places
 
     def tidy(self, text: str, translation: Translation) -> Translation:
         """Let what was kept stand in the translation as it did in the text."""
@@ -79,8 +88,12 @@ def _besides(asked: Sequence[Any], found: Found) -> Found:
     left = Counter[frozenset[str]]()
     for forms, count in known:
         left[forms] += count
-    constraints = [rest for each in found.constraints if (rest := _rest(each, left))]
-    return Found(constraints, avoid, found.entries)
+    constraints, places = [], []
+    for each, place in zip(found.constraints, found.places, strict=True):
+        if rest := _rest(each, left):
+            constraints.append(rest)
+            places.append(place if rest == each else ())
+    return Found(constraints, avoid, found.entries, places)
 
 
 def _forms(asked: Any) -> tuple[frozenset[str], int] | None:

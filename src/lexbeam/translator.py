@@ -177,9 +177,9 @@ class Translator:
         fault = unusable(text)
         if fault:
             raise InputError(f"the text {quoted(text)} contains {fault}")
-        constraints, avoid = terms.add(text, constraints, avoid)
+        constraints, avoid, places = terms.add(text, constraints, avoid)
         language = self.info.get("target_language")
-        asked = Constraints.build(constraints, avoid, prefix, language=language)
+        asked = Constraints.build(constraints, avoid, prefix, language=language).at(places)
         return Document(text, asked, self._source, self._target, settings, self._max_source_length)
 
     def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +16,7 @@ from lexbeam.glossary.matching import CASES, Case, Match, Matcher, Rule, split_w
 from lexbeam.glossary.tables import read_table
 from lexbeam.glossary.tbx import read_tbx
 from lexbeam.lemmas import forms, lemma
+from lexbeam.phrases import Places
 from lexbeam.spans import Span, contains
 
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
@@ -29,12 +29,14 @@ class Found:
 
     ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
-    they are to occur more than once. ``entries`` says why.
+    they are to occur more than once. ``entries`` says why, ``places`` where in the text the
+    source of each constraint stands, one place for each time that it is to occur; none: anywhere.
     """
 
     constraints: list[Any] = field(default_factory=list)
     avoid: list[str] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
+    places: list[Places] = field(default_factory=list)
 
 
 class Glossary:
@@ -147,14 +149,15 @@ class Glossary:
         if pair not in self._matchers:
             self._matchers[pair] = self._matcher(*pair)
         matches = self._matchers[pair].find(text, skip)
-        demanded = Counter(match.rule.targets for match in matches if match.rule.targets)
+        demanded: dict[tuple[str, ...], list[int]] = {}
+        for match in matches:
+            if match.rule.targets:
+                demanded.setdefault(match.rule.targets, []).append(match.start)
         targets = {each: self._target_forms(each, target) for each in demanded}
         forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
         avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
-        constraints = [
-            shaped for each, count in demanded.items() for shaped in _shape(targets[each], count)
-        ]
-        return Found(constraints, list(avoid), matches)
+        shaped = [one for each, starts in demanded.items() for one in _shape(targets[each], starts)]
+        return Found([s for s, _ in shaped], list(avoid), matches, [places for _, places in shaped])
 
     def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
         if self._lemmas not in (True, "target") or not targets:
@@ -254,11 +257,11 @@ def _merged(first: Rule, second: Rule) -> Rule:
     )
 
 
-def _shape(targets: Sequence[str], count: int) -> list[Any]:
+def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Places]]:
     if len(targets) == 1:
-        return [targets[0]] * count
+        return [(targets[0], (start,)) for start in starts]
     any_of: dict[str, Any] = {"any": list(targets)}
-    return [any_of if count == 1 else {**any_of, "count": count}]
+    return [(any_of if len(starts) == 1 else {**any_of, "count": len(starts)}, tuple(starts))]
 
 
 def _without_demanded(avoid: Iterable[str], demanded: Iterable[Sequence[str]]) -> list[str]:
