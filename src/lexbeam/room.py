@@ -71,8 +71,9 @@ class Room:
         """Return the largest need of a state that the search can come to, or a bound on it."""
         demands = self._automaton.demands[sentence]
         if solved is None:
-            # Before each part, and at first, a word may have to go on and another to begin.
-            return demands.hard_size + 2 * (len(demands.hard_tokens) + 1)
+            # Before each part, and at first, a word may have to go on and another to begin. Twice
+            # that is far more than has been seen; it only makes the search look earlier.
+            return 2 * (demands.hard_size + 2 * (len(demands.hard_tokens) + 1))
         need = solved.need
         if demands.strict:
             # States off the only way an output may begin are never come to.
