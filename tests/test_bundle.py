@@ -116,7 +116,7 @@ def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"format": 3}, "format 3; this lexbeam reads 1 and 2"),
+        ({"format": 4}, "format 4; this lexbeam reads 1 to 3"),
         ({"format": "1"}, '"format"'),
         ({"network": {"type": "organ"}}, "organ"),
         ({"network": {"type": "transformer", "colour": 1}}, "colour"),

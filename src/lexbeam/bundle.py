@@ -6,6 +6,7 @@
     weights.npz      the matrices in eight bits with their scales, everything else in float
     source.spm       SentencePiece vocabulary, of both languages where there is no target.spm
     target.spm       of the target language, where it has its own
+    bpe.codes, bpe.json    instead of these, Moses tokens with BPE, of both languages
     shortlist.bin    optional, Marian's binary shortlist
 
 The manifest is written last: a folder without one is not a bundle, so a cut copy never looks
@@ -33,11 +34,13 @@ from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
 from lexbeam.model import Framing, Model, load_vocabulary, naming, word_starts
+from lexbeam.moses import CODES, PIECES, MosesBpe
+from lexbeam.pieces import Processor
 from lexbeam.text import SourceText
 
-FORMAT = 2
+FORMAT, FORMAT_OF_MOSES = 2, 3
 PRECISIONS = ("int8", "float32")
-_READABLE = (1, 2)  # format 1 knew no framing, no precision and no origin
+_READABLE = (1, 2, 3)  # format 1 knew no framing, no precision and no origin
 MANIFEST = "manifest.json"
 _WEIGHTS, _SOURCE, _TARGET, _SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
 _NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
@@ -63,7 +66,7 @@ def check_precision(precision: str) -> None:
 def write(
     config: TransformerConfig | RnnConfig,
     weights: Mapping[str, Float32],
-    source_spm: str | Path | bytes,
+    source_spm: str | Path | bytes | MosesBpe,
     folder: str | Path,
     *,
     target_spm: str | Path | bytes | None = None,
@@ -82,7 +85,7 @@ def write(
         config: the network's shape.
         weights: float weights by Marian's names, matrices with the input dimension first.
         source_spm: the SentencePiece model, of both languages if there is no other; a file, or
-            its content.
+            its content. Or a Moses vocabulary, which always is of both.
         folder: where to; made if it does not exist.
         target_spm: the SentencePiece model of the target language, if it has its own.
         shortlist_file: Marian's binary shortlist, if there is one.
@@ -100,20 +103,23 @@ def write(
     framing = framing or Framing()
     kept = _in_int8(_finite(weights)) if precision == "int8" else _finite(weights)
     _build(config, kept, shortlist=False)  # whatever is missing is named now
-    given = _contents({_SOURCE: source_spm, _TARGET: target_spm, _SHORTLIST: shortlist_file})
+    moses = source_spm if isinstance(source_spm, MosesBpe) else None
+    spm = None if isinstance(source_spm, MosesBpe) else source_spm
+    given = _contents({_SOURCE: spm, _TARGET: target_spm, _SHORTLIST: shortlist_file})
+    given |= {} if moses is None else moses.files
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
-    for name in (_SOURCE, _TARGET, _SHORTLIST):
+    for name in (_SOURCE, _TARGET, _SHORTLIST, CODES, PIECES):
         (folder / name).unlink(missing_ok=True)  # left of a bundle that was here before
     for name, content in given.items():
         (folder / name).write_bytes(content)
     if precision == "int8" and calibration_text:
-        known = _calibrate(config, weights, folder, calibration_text, framing)
+        known = _calibrate(config, weights, folder, given, calibration_text, framing)
         kept = _with_ranges(kept, known)
     np.savez(folder / _WEIGHTS, allow_pickle=False, **_to_arrays(kept))
     manifest = {
-        "format": FORMAT,
+        "format": FORMAT if moses is None else FORMAT_OF_MOSES,
         "network": {"type": _kind(config), **asdict(config)},
         "source_language": source_language,
         "target_language": target_language,
@@ -143,9 +149,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         config = _read_config(dict(manifest["network"]))
         framing = _read_framing(manifest.get("framing", {}), config)
     sizes = config.source_vocabulary, config.target_vocabulary
-    target_name = _TARGET if _TARGET in files else _SOURCE
-    target = load_vocabulary(files[target_name], folder / target_name, sizes[1])
-    source = load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0])
+    source, target = _read_vocabularies(folder, files, sizes)
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
     with naming(folder / _WEIGHTS):
         weights = _read_weights(folder)
@@ -166,6 +170,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "source_language": manifest["source_language"],
         "target_language": manifest["target_language"],
         "network": config.describe(),
+        "vocabulary": "moses-bpe" if isinstance(target, MosesBpe) else "sentencepiece",
         "vocabulary_size": config.target_vocabulary,
         "precision": manifest.get("precision", "int8"),
         "shortlist": lexicon is not None,
@@ -173,6 +178,23 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info, framing)
+
+
+def _read_vocabularies(
+    folder: Path, files: Mapping[str, bytes], sizes: tuple[int, int]
+) -> tuple[Processor, Processor]:
+    """Read the vocabularies of both sides, and check that they suit the network."""
+    if CODES in files and PIECES in files:
+        with naming(folder):
+            moses = MosesBpe(files[CODES], files[PIECES])
+            if sizes != (len(moses), len(moses)):
+                raise ModelError(f"{PIECES}: {len(moses)} pieces, but the network has {sizes[1]}")
+        return moses, moses
+    target = _TARGET if _TARGET in files else _SOURCE
+    return (
+        load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0]),
+        load_vocabulary(files[target], folder / target, sizes[1]),
+    )
 
 
 def _read_framing(values: Mapping[str, Any], config: TransformerConfig | RnnConfig) -> Framing:
@@ -248,9 +270,10 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         if not isinstance(manifest.get(name), kind):
             raise ModelError(f'{path}: "{name}" is missing or of the wrong type')
     if manifest["format"] not in _READABLE:
-        readable = " and ".join(map(str, _READABLE))
+        readable = f"{_READABLE[0]} to {_READABLE[-1]}"
         raise ModelError(f"{path}: format {manifest['format']}; this lexbeam reads {readable}")
-    for name in (_WEIGHTS, _SOURCE):
+    moses = manifest["format"] == FORMAT_OF_MOSES
+    for name in (_WEIGHTS, *((CODES, PIECES) if moses else (_SOURCE,))):
         if name not in manifest["files"]:
             raise ModelError(f"{path}: {name} is not among the files")
     return manifest
@@ -270,19 +293,18 @@ def _calibrate(
     config: TransformerConfig | RnnConfig,
     weights: Mapping[str, Float32],
     folder: Path,
+    files: Mapping[str, bytes],
     sentences: Sequence[str],
     framing: Framing,
 ) -> Mapping[str, float]:
-    spm = folder / _SOURCE
-    vocabulary = load_vocabulary(spm.read_bytes(), spm, config.source_vocabulary)
-    text = SourceText(vocabulary, framing.source_prefix, framing.source_suffix)
-    target = folder / _TARGET if (folder / _TARGET).exists() else spm
-    written = load_vocabulary(target.read_bytes(), target, config.target_vocabulary)
+    sizes = config.source_vocabulary, config.target_vocabulary
+    source, target = _read_vocabularies(folder, files, sizes)
+    text = SourceText(source, framing.source_prefix, framing.source_suffix)
     return calibration.measure(
         _build(config, Observed(weights), shortlist=False),
         [text.encode(sentence) for sentence in sentences],
         config.target_vocabulary,
-        written.eos_id(),
+        target.eos_id(),
         source_vocabulary_size=config.source_vocabulary,
         output_start=framing.output_start,
         never=framing.never,

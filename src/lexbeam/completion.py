@@ -11,14 +11,10 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import takewhile
 
-import sentencepiece
-
-_SPACE = "▁"
+from lexbeam.pieces import SPACE, Processor
 
 
-def completions(
-    processor: sentencepiece.SentencePieceProcessor, text: str, ids: tuple[int, ...]
-) -> list[tuple[int, ...]]:
+def completions(processor: Processor, text: str, ids: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the token sequences by which an output that starts with a text may begin.
 
     First come ``ids``, the tokens of the text as it stands. The others end in a piece that goes
@@ -30,23 +26,23 @@ def completions(
     for cut in range(len(word)):
         begun, rest = word[:cut], word[cut:]
         before = tuple(processor.encode(f"{head} {begun}")) if begun else finished
-        sought = rest if begun else _SPACE + rest
+        sought = rest if begun else SPACE + rest
         longer = [piece for piece in _beginning_with(processor, sought) if piece != sought]
-        written = [f"{head} {begun}{piece.removeprefix(_SPACE)}" for piece in longer]
+        written = [f"{head} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):
                 found[tuple(spelled)] = None
     return list(found)
 
 
-def _beginning_with(processor: sentencepiece.SentencePieceProcessor, start: str) -> list[str]:
+def _beginning_with(processor: Processor, start: str) -> list[str]:
     pieces = _sorted_pieces(processor)
     first = bisect_left(pieces, start)
     return list(takewhile(lambda piece: piece.startswith(start), pieces[first:]))
 
 
 @lru_cache(maxsize=4)
-def _sorted_pieces(processor: sentencepiece.SentencePieceProcessor) -> list[str]:
+def _sorted_pieces(processor: Processor) -> list[str]:
     """Return what the pieces of a vocabulary write, in order; control pieces write nothing."""
     ids = list(range(processor.get_piece_size()))
     silent = (processor.is_control, processor.is_unused, processor.is_unknown, processor.is_byte)

@@ -11,6 +11,9 @@ from typing import Any
 import sentencepiece as spm
 
 from lexbeam.errors import ModelError
+from lexbeam.moses import MosesBpe
+from lexbeam.moses_text import MosesText
+from lexbeam.pieces import Processor
 from lexbeam.scorer import Scorer
 from lexbeam.text import BoolArray, SourceText, TargetText
 
@@ -41,8 +44,8 @@ class Model:
     """
 
     engine: Scorer
-    source: spm.SentencePieceProcessor
-    target: spm.SentencePieceProcessor
+    source: Processor
+    target: Processor
     max_source_length: int
     info: Mapping[str, Any]
     framing: Framing = Framing()
@@ -52,6 +55,11 @@ class Model:
         """The source side: text in, the ids that the engine reads out."""
         framing = self.framing
         return SourceText(self.source, framing.source_prefix, framing.source_suffix)
+
+    @property
+    def target_text(self) -> TargetText:
+        """The target side: phrases in, text out."""
+        return make_target(self.target, self.info.get("target_language"))
 
     def encode(self, text: str) -> list[int]:
         """Return a sentence as the engine reads it."""
@@ -90,9 +98,14 @@ def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProc
     return processor
 
 
-def word_starts(
-    processor: spm.SentencePieceProcessor, vocabulary_size: int | None = None
-) -> BoolArray:
+def make_target(processor: Processor, language: str | None = None) -> TargetText:
+    """Return the target side of a vocabulary."""
+    if isinstance(processor, MosesBpe):
+        return MosesText(processor, language)
+    return TargetText(processor, language)
+
+
+def word_starts(processor: Processor, vocabulary_size: int | None = None) -> BoolArray:
     """Mark the pieces that can't go on with a word: they start one, or are punctuation."""
-    begins_apart, _ = TargetText(processor).masks(vocabulary_size or len(processor))
+    begins_apart, _ = make_target(processor).masks(vocabulary_size or len(processor))
     return begins_apart

@@ -1,7 +1,8 @@
-"""Between text and tokens: SentencePiece both ways, and the spelling of phrases.
+"""Between text and tokens: a vocabulary both ways, and the spelling of phrases.
 
 A phrase is demanded as the pieces the model itself would produce for it in the middle of a
-sentence. Everything that depends on how a vocabulary writes word boundaries is in this file.
+sentence. Everything that depends on how a vocabulary writes word boundaries is in this file;
+what is different where Moses joins the words is in `lexbeam.moses_text`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,13 @@ from numpy.typing import NDArray
 from lexbeam.completion import completions
 from lexbeam.errors import ConstraintError, ModelError
 from lexbeam.phrases import quoted
+from lexbeam.pieces import SPACE, Processor
 from lexbeam.spans import Span, are_glued, is_unspaced, locate, needs_boundary
 
 BoolArray = NDArray[np.bool_]
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 _TAKEN = -1  # a token whose unknown characters have been written out
-
-SPACE = "▁"
-"""How SentencePiece writes a space inside a piece."""
 
 UNSPACED_LANGUAGES = frozenset(
     {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
@@ -52,6 +51,8 @@ class Spelling:
     pieces: tuple[str, ...] = ()
     written: str = ""
     """What the model writes instead, where it can't tell the two apart: 1o for 1º."""
+    begins: bool = False
+    """The output begins with it, and may go on with its last word."""
 
 
 class SourceText:
@@ -63,7 +64,7 @@ class SourceText:
 
     def __init__(
         self,
-        processor: sentencepiece.SentencePieceProcessor,
+        processor: Processor,
         prefix: Sequence[int] = (),
         suffix: Sequence[int] | None = None,
     ) -> None:
@@ -83,9 +84,7 @@ class TargetText:
     Latin name has no space before it, which the name alone can't tell.
     """
 
-    def __init__(
-        self, processor: sentencepiece.SentencePieceProcessor, language: str | None = None
-    ) -> None:
+    def __init__(self, processor: Processor, language: str | None = None) -> None:
         self._processor = processor
         self._eos = _eos(processor)
         if processor.encode("a", out_type=str)[-1].endswith(SPACE):
@@ -93,11 +92,7 @@ class TargetText:
                 "the target vocabulary writes spaces at the end of pieces "
                 "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
             )
-        # The same vocabulary without the space that SentencePiece puts before every text.
-        self._bare = sentencepiece.SentencePieceProcessor(
-            model_proto=processor.serialized_model_proto()
-        )
-        self._bare.override_normalizer_spec(add_dummy_prefix=False)
+        self._bare = _without_space(processor)
         base_language = (language or "").replace("_", "-").split("-")[0].lower()
         self.is_unspaced = base_language in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
@@ -112,8 +107,7 @@ class TargetText:
 
         Where the tokens of a spelling stand, its unknown characters are written out.
         """
-        text: str = self._processor.decode(self._pieces(ids, spellings))
-        return _as_asked(text.strip(), spellings)
+        return self._write(self._pieces(ids, spellings), spellings)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the pieces of tokens as the vocabulary writes them."""
@@ -128,14 +122,23 @@ class TargetText:
         that neighbour to see that a word starts here.
         """
         pieces = self._pieces(ids, spellings)
-        written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
-        offset = len(written[-1]) - len(written[-1].lstrip())
-        start, end = span[0] + offset, span[1] + offset
-        first = sum(len(text) <= start for text in written)
-        last = sum(len(text) < end for text in written)
-        if first > 0 and len(written[first - 1]) == start:
+        ends = self._ends(pieces, spellings)
+        first = sum(end <= span[0] for end in ends)
+        last = sum(end < span[1] for end in ends)
+        if first > 0 and ends[first - 1] == span[0] and not pieces[first].startswith(SPACE):
             first -= 1
         return tuple(int(i) for i in ids[first : last + 1])
+
+    def _write(self, pieces: list[str], spellings: Sequence[Spelling]) -> str:
+        """Return pieces as a text, in which phrases look as they were asked for."""
+        text: str = self._processor.decode(pieces)
+        return _as_asked(text.strip(), spellings)
+
+    def _ends(self, pieces: list[str], spellings: Sequence[Spelling]) -> list[int]:  # noqa: ARG002
+        """Return where in the text of pieces each of them ends."""
+        written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
+        offset = len(written[-1]) - len(written[-1].lstrip())
+        return [len(text) - offset for text in written]
 
     def masks(self, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
         """Return which tokens a finished word may stand before, and which finish it themselves.
@@ -160,11 +163,11 @@ class TargetText:
         with_unknowns = None
         for spelling in self._ways(phrase):
             if not spelling.pieces:
-                return _asked_as(phrase, spelling)
+                return asked_as(phrase, spelling)
             with_unknowns = with_unknowns or spelling
         if with_unknowns is None:
             raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
-        return with_unknowns
+        return asked_as(phrase, with_unknowns)
 
     def spell_all(self, phrase: str) -> list[Spelling]:
         """Return the spellings with and without a space before it, the likelier first.
@@ -223,13 +226,13 @@ class TargetText:
         for written in dict.fromkeys((phrase, unicodedata.normalize("NFC", phrase))):
             for spaced in (not unspaced, unspaced):
                 encoder = self._processor if spaced else self._bare
+                if encoder is None:
+                    continue
                 spelling = self._spelling(encoder, written, spaced)
                 if spelling.surface:
                     yield self._in_context(spelling) if spaced else spelling
 
-    def _spelling(
-        self, encoder: sentencepiece.SentencePieceProcessor, phrase: str, spaced: bool
-    ) -> Spelling:
+    def _spelling(self, encoder: Processor, phrase: str, spaced: bool) -> Spelling:
         ids, pieces = tuple(encoder.encode(phrase)), tuple(encoder.encode(phrase, out_type=str))
         has_unknowns = self._processor.unk_id() in ids
         surface = self._processor.decode(list(pieces)).strip()
@@ -262,9 +265,7 @@ class TargetText:
 
 
 @lru_cache(maxsize=4)
-def _masks(
-    processor: sentencepiece.SentencePieceProcessor, vocabulary_size: int
-) -> tuple[BoolArray, BoolArray]:
+def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
     """Go through the vocabulary once: engine and search of a model both ask for its masks."""
     size = min(processor.get_piece_size(), vocabulary_size)
     begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
@@ -277,7 +278,7 @@ def _masks(
     return begins_apart, ends_apart
 
 
-def _writings(processor: sentencepiece.SentencePieceProcessor, size: int) -> Iterator[str]:
+def _writings(processor: Processor, size: int) -> Iterator[str]:
     """Yield what each piece adds to the text; nothing where that can't be known."""
     ids = list(range(size))
     silent = (processor.is_control, processor.is_unknown)
@@ -292,7 +293,7 @@ def _writings(processor: sentencepiece.SentencePieceProcessor, size: int) -> Ite
             yield "" if any(flag) else piece.replace(SPACE, " ")
 
 
-def _asked_as(phrase: str, spelling: Spelling) -> Spelling:
+def asked_as(phrase: str, spelling: Spelling) -> Spelling:
     """Let a phrase look in the output as it was asked for, not as the model normalises it."""
     same = unicodedata.normalize("NFC", spelling.surface) == unicodedata.normalize("NFC", phrase)
     return spelling if same else replace(spelling, surface=phrase, written=spelling.surface)
@@ -316,8 +317,20 @@ def _begins_apart(written: str) -> bool:
     return bool(written) and not are_glued("a", written.replace(SPACE, " ")[0])
 
 
-def _eos(processor: sentencepiece.SentencePieceProcessor) -> int:
-    eos: int = processor.eos_id()
+def _without_space(processor: Processor) -> Processor | None:
+    """Return the same vocabulary without the space that SentencePiece puts before every text.
+
+    None: it can't write anything but whole words.
+    """
+    if not isinstance(processor, sentencepiece.SentencePieceProcessor):
+        return None
+    bare = sentencepiece.SentencePieceProcessor(model_proto=processor.serialized_model_proto())
+    bare.override_normalizer_spec(add_dummy_prefix=False)
+    return bare
+
+
+def _eos(processor: Processor) -> int:
+    eos = processor.eos_id()
     if eos < 0:
         raise ModelError("the vocabulary has no end of sentence (</s>)")
     return eos

@@ -23,7 +23,6 @@ from lexbeam.loading import load_model
 from lexbeam.model import Model
 from lexbeam.results import Translation
 from lexbeam.terms import Terms
-from lexbeam.text import TargetText
 
 if TYPE_CHECKING:
     from lexbeam.tracing import Recorder, Trace
@@ -49,7 +48,7 @@ class Translator:
     def __init__(self, model: Model) -> None:
         self.info: dict[str, Any] = dict(model.info)
         self._source = model.source_text
-        self._target = TargetText(model.target, language=model.info.get("target_language"))
+        self._target = model.target_text
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.word_starts(model.engine.vocabulary_size)

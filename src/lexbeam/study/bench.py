@@ -27,7 +27,6 @@ from lexbeam.study.store import (
     digest_of_lines,
     digest_of_search,
 )
-from lexbeam.text import TargetText
 from lexbeam.translator import Translator
 
 CHUNK = 64
@@ -71,7 +70,7 @@ class Bench:
         self.text = text
         self.seed = seed
         self.identity = identity
-        self.target = TargetText(model.target, language=model.info.get("target_language"))
+        self.target = model.target_text
         self._store = store
         self._sets: dict[str, list[list[str]]] = {}
         self._advance: Callable[[float], None] = lambda _: None

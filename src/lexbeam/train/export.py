@@ -11,13 +11,13 @@ from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.train.config import NetworkConfig, RunConfig
 from lexbeam.train.rnn import RecurrentNetwork
 from lexbeam.train.transformer import Transformer
-from lexbeam.train.vocabulary import SentencePieces
+from lexbeam.train.vocabulary import Vocabulary
 
 
 def export(
     config: RunConfig,
     network: Transformer | RecurrentNetwork,
-    vocabulary: SentencePieces,
+    vocabulary: Vocabulary,
     folder: Path,
     sentences: Sequence[str],
 ) -> None:
@@ -25,7 +25,7 @@ def export(
     bundle.write(
         graph_config(config.network, vocabulary.size),
         network.named_weights(),
-        vocabulary.path,
+        vocabulary.stored,
         folder,
         source_language=config.source_language or None,
         target_language=config.target_language or None,

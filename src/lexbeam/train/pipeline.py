@@ -26,7 +26,7 @@ from lexbeam.train.export import export
 from lexbeam.train.loop import Trainer, kept_checkpoints
 from lexbeam.train.rnn import RecurrentNetwork
 from lexbeam.train.transformer import Transformer
-from lexbeam.train.vocabulary import SentencePieces, Vocabulary, load_vocabulary, train_vocabulary
+from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
 
 CONFIG = "config.json"
 BUNDLE = "bundle"
@@ -123,10 +123,7 @@ def finish(config: RunConfig, material: Material, network: Network) -> Path:
     network.eval()
     scores = measure_bleu(network, material.vocabulary, material.dev)
     (directory / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
-    average = directory / AVERAGE
-    checkpoint.save(average, {"network": network.state_dict()})
-    if not isinstance(material.vocabulary, SentencePieces):
-        return average
+    checkpoint.save(directory / AVERAGE, {"network": network.state_dict()})
     bundle = directory / BUNDLE
     export(config, network, material.vocabulary, bundle, _sample(material.train))
     return bundle

@@ -18,6 +18,7 @@ from typing import Protocol
 import sentencepiece
 
 from lexbeam.errors import InputError
+from lexbeam.moses import MosesBpe
 from lexbeam.train.config import VocabularyConfig
 
 EOS, UNK = 0, 1
@@ -31,6 +32,11 @@ BYTES = 256
 
 class Vocabulary(Protocol):
     """Text to token ids and back; ids 0 and 1 are the end of sentence and the unknown."""
+
+    @property
+    def stored(self) -> Path | MosesBpe:
+        """What a bundle keeps of it."""
+        ...
 
     @property
     def size(self) -> int:
@@ -50,7 +56,7 @@ class SentencePieces:
     """A SentencePiece vocabulary."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.stored = path
         self._processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
 
     @property
@@ -71,9 +77,9 @@ class SentencePieces:
 def load_vocabulary(directory: Path, config: VocabularyConfig) -> Vocabulary | None:
     """Load the vocabulary that an earlier start of a run has made, if there is one."""
     if config.kind == "moses-bpe":
-        from lexbeam.train.moses import MosesBpe  # noqa: PLC0415
+        from lexbeam.train.moses import MosesPieces  # noqa: PLC0415
 
-        return MosesBpe.load(directory)
+        return MosesPieces.load(directory)
     path = directory / MODEL
     return SentencePieces(path) if path.exists() else None
 
@@ -83,9 +89,9 @@ def train_vocabulary(
 ) -> Vocabulary:
     """Make a vocabulary from text and keep it in the run's directory."""
     if config.kind == "moses-bpe":
-        from lexbeam.train.moses import MosesBpe  # noqa: PLC0415
+        from lexbeam.train.moses import MosesPieces  # noqa: PLC0415
 
-        return MosesBpe.train(sentences, config.size, directory)
+        return MosesPieces.train(sentences, config.size, directory)
     with tempfile.TemporaryDirectory(dir=directory) as scratch:
         prefix = Path(scratch) / "new"
         train_sentencepiece(sentences, config.size, prefix, seed)

@@ -1,0 +1,57 @@
+"""What lexbeam asks of a vocabulary: text to pieces and ids, and back.
+
+It is the part of SentencePiece's own interface that is needed here, so its processors are
+vocabularies as they are. Whatever else wants to be one (`lexbeam.moses`) writes its pieces in
+the same way: `SPACE` at the beginning of those that begin a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+SPACE = "▁"
+"""How a space is written inside a piece."""
+
+
+class Processor(Protocol):
+    """A vocabulary."""
+
+    def __len__(self) -> int:
+        """Return the number of pieces."""
+
+    def __hash__(self) -> int:
+        """Allow to remember what was worked out for a vocabulary."""
+
+    def get_piece_size(self) -> int:
+        """Return the number of pieces."""
+
+    def eos_id(self) -> int:
+        """Return the id of the end of sentence, less than 0 if there is none."""
+
+    def unk_id(self) -> int:
+        """Return the id of everything that is not in the vocabulary."""
+
+    def encode(self, text: str | Sequence[str], /, *, out_type: type[int] | type[str] = ...) -> Any:
+        """Return the ids of a text, or its pieces; a list of them for a list of texts."""
+
+    def decode(self, pieces: Sequence[int] | Sequence[str], /) -> Any:
+        """Return the text of ids or pieces; the end of sentence and its like write nothing."""
+
+    def id_to_piece(self, ids: list[int], /) -> list[str]:
+        """Return the pieces of ids."""
+
+    def piece_to_id(self, piece: str, /) -> int:
+        """Return the id of a piece."""
+
+    def is_control(self, ids: list[int], /) -> list[bool]:
+        """Say which ids write nothing."""
+
+    def is_unknown(self, ids: list[int], /) -> list[bool]:
+        """Say which ids stand for what is not in the vocabulary."""
+
+    def is_byte(self, ids: list[int], /) -> list[bool]:
+        """Say which ids write a byte of a character, as ``<0xNN>``."""
+
+    def is_unused(self, ids: list[int], /) -> list[bool]:
+        """Say which ids no text is cut into."""
