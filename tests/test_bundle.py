@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import lexbeam
 from lexbeam import bundle
-from lexbeam.errors import ModelError
+from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.model import Framing
+from lexbeam.moses import MosesBpe
 from lexbeam.search import decode
 from networks import (
     CORPUS,
@@ -190,3 +194,76 @@ def test_what_was_there_before_is_no_part_of_a_new_bundle(tmp_path: Path, spm: P
     bundle.write(TINY, weights, tmp_path / "b" / "source.spm", tmp_path / "b")
     assert not (tmp_path / "b" / "target.spm").exists()
     assert bundle.load(tmp_path / "b").info["type"] == "bundle"
+
+
+# --- Moses vocabularies ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moses_folder(tmp_path: Path, moses: MosesBpe) -> Path:
+    config = replace(TINY, source_vocabulary=len(moses), target_vocabulary=len(moses))
+    path = tmp_path / "moses"
+    bundle.write(
+        config, random_weights(config), moses, path, target_language="de", calibration_text=CORPUS
+    )
+    return path
+
+
+def test_a_moses_vocabulary_is_kept(moses_folder: Path, moses: MosesBpe) -> None:
+    manifest = json.loads((moses_folder / bundle.MANIFEST).read_text())
+    assert manifest["format"] == 3
+    assert sorted(manifest["files"]) == ["bpe.codes", "bpe.json", "weights.npz"]
+    model = bundle.load(moses_folder)
+    assert model.info["vocabulary"] == "moses-bpe"
+    ids = model.encode("The cat's mat.")
+    assert ids == [*moses.encode("The cat's mat."), moses.eos_id()]
+    assert model.decode(ids) == "The cat's mat."
+
+
+def test_a_text_is_translated_with_a_moses_vocabulary(moses_folder: Path) -> None:
+    asked = ["and/or", '"Haus"', "20 %"]
+    found = lexbeam.load(moses_folder).translate("The cat sat.", asked, avoid=["mat"])
+    assert all(phrase in found.text for phrase in asked)
+    assert all(report.met for report in found.constraints)
+    assert not found.unavoided
+
+
+def test_a_moses_vocabulary_that_is_not_the_networks(moses_folder: Path) -> None:
+    _change(moses_folder, "bpe.json", b'{"rules": "en", "pieces": ["</s>", "<unk>", "a"]}')
+    with pytest.raises(ModelError, match=r"bpe\.json: 3 pieces, but the network has 520"):
+        bundle.load(moses_folder)
+    _change(moses_folder, "bpe.codes", b"a")
+    with pytest.raises(ModelError, match=rf"{moses_folder}.*bpe\.codes: not a file"):
+        bundle.load(moses_folder)
+
+
+def test_a_moses_bundle_has_both_files(moses_folder: Path) -> None:
+    path = moses_folder / bundle.MANIFEST
+    manifest = json.loads(path.read_text())
+    del manifest["files"]["bpe.codes"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"bpe\.codes is not among the files"):
+        bundle.load(moses_folder)
+
+
+def test_a_moses_vocabulary_needs_its_extra(
+    moses_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    with pytest.raises(MissingExtraError, match=r"lexbeam\[moses\]"):
+        bundle.load(moses_folder)
+
+
+def test_nothing_of_a_moses_bundle_is_left(moses_folder: Path, spm: Path) -> None:
+    bundle.write(TINY, random_weights(TINY), spm, moses_folder)
+    assert not list(moses_folder.glob("bpe.*"))
+    assert bundle.load(moses_folder).info["vocabulary"] == "sentencepiece"
+
+
+def _change(folder: Path, name: str, content: bytes) -> None:
+    """Put other content into a bundle, as if it had been written so."""
+    (folder / name).write_bytes(content)
+    path = folder / bundle.MANIFEST
+    manifest = json.loads(path.read_text())
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    path.write_text(json.dumps(manifest))

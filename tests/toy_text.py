@@ -11,6 +11,7 @@ import pytest
 import sentencepiece
 
 from lexbeam.model import Model, word_starts
+from lexbeam.moses import MosesBpe
 from lexbeam.scorer import PAD, IntArray, Scores
 from lexbeam.text import BoolArray
 from lexbeam.translator import Translator
@@ -108,6 +109,15 @@ def processor() -> sentencepiece.SentencePieceProcessor:
 @pytest.fixture(scope="session")
 def byte_processor() -> sentencepiece.SentencePieceProcessor:
     return train(byte_fallback=True, vocab_size=700)
+
+
+@pytest.fixture(scope="session")
+def moses(tmp_path_factory: pytest.TempPathFactory) -> MosesBpe:
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("subword_nmt")
+    from lexbeam.train.moses import MosesPieces  # noqa: PLC0415
+
+    return MosesPieces.train(CORPUS * 3, 520, tmp_path_factory.mktemp("moses")).stored
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ def test_text_comes_back_detokenised(tmp_path: Path) -> None:
     assert 1 not in ids[0]
     assert vocabulary.decode(ids) == [unseen]
     assert vocabulary.size == 60
+    assert len(set(vocabulary.encode(["Haus"])[0])) == 1
     loaded = load_vocabulary(tmp_path, config)
     assert loaded is not None
     assert loaded.encode([unseen]) == ids

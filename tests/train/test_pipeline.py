@@ -15,9 +15,11 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sacrebleu")
 
+import lexbeam
 from lexbeam import bundle
 from lexbeam.errors import InputError
 from lexbeam.search import decode
+from lexbeam.spans import contains
 from lexbeam.train import run
 from lexbeam.train.evaluate import bleu
 
@@ -105,6 +107,27 @@ def test_the_rnn_learns_in_the_same_loop(tmp_path: Path) -> None:
     assert bundle.load(path).engine.vocabulary_size == 510
     losses = [entry["dev_loss"] for entry in read_log(config) if "dev_loss" in entry]
     assert losses[-1] < 0.8 * losses[0]
+
+
+def test_moses_tokens_and_bpe_make_a_bundle_too(tmp_path: Path) -> None:
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("subword_nmt")
+    path = run(write_toy_run(tmp_path, STEPS, vocabulary="moses-bpe", size=108))
+    assert path == tmp_path / "run" / "bundle"
+    scores = json.loads((path.parent / "scores.json").read_text())
+    assert min(scores["dev"], scores["dev+rand1"]) > 60
+    translator = lexbeam.load(path)
+    assert translator.info["vocabulary"] == "moses-bpe"
+    free = translator.translate("one red house and two cat")
+    assert free.text == "eins rot Haus und zwei Katze"
+    found = translator.translate(
+        "one red house and two cat", ["blau/rot", '"Baum"', "Bau"], avoid=["zwei"], prefix="Ei"
+    )
+    assert all(report.met for report in found.constraints)
+    for phrase in ("blau/rot", '"Baum"', "Bau"):
+        assert contains(found.text, phrase)
+    assert found.text.startswith("Ei")
+    assert not contains(found.text, "zwei")
 
 
 def test_too_long_text_is_refused_before_training(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ swap = 0.1
 path = "dev.tsv"
 
 [vocabulary]
-size = 510
+kind = "{vocabulary}"
+size = {size}
 
 [network]
 kind = "{kind}"
@@ -51,7 +52,13 @@ keep = 2
 """
 
 
-def write_toy_run(directory: Path, steps: int, kind: str = "transformer") -> Path:
+def write_toy_run(
+    directory: Path,
+    steps: int,
+    kind: str = "transformer",
+    vocabulary: str = "sentencepiece",
+    size: int = 510,
+) -> Path:
     """Write text and configuration of a toy run; return the configuration's path."""
     directory.mkdir(exist_ok=True)
     rng = random.Random(7)
@@ -62,5 +69,7 @@ def write_toy_run(directory: Path, steps: int, kind: str = "transformer") -> Pat
             lines.append(f"{' '.join(words)}\t{' '.join(WORDS[word] for word in words)}\n")
         (directory / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
     config = directory / "toy.toml"
-    config.write_text(CONFIG.format(kind=kind, steps=steps), encoding="utf-8")
+    config.write_text(
+        CONFIG.format(kind=kind, steps=steps, vocabulary=vocabulary, size=size), encoding="utf-8"
+    )
     return config
