@@ -82,6 +82,15 @@ def test_unknown_characters_are_written_all_the_same(moses: MosesBpe, target: Mo
     assert target.spell_all("€1") == []
 
 
+def test_unknown_words_are_not_shared(target: MosesText, translator: Translator) -> None:
+    plus, markup = target.spell("C++"), target.spell("<b>")
+    assert plus.ids[-1] == markup.ids[0] == 1
+    assert target.demands([plus, markup]) == [plus.ids, markup.ids, markup.ids]
+    assert target.demands([plus, target.spell("Haus")]) == [plus.ids, target.spell("Haus").ids]
+    found = translator.translate("The cat sat.", ["C++", "<b>", "<b>"])
+    assert all(report.met for report in found.constraints)
+
+
 def test_a_phrase_of_nothing_visible_is_refused(target: MosesText) -> None:
     with pytest.raises(ConstraintError, match="no characters that can be written"):
         target.spell("\u200b")

@@ -52,6 +52,34 @@ class MosesText(TargetText):
         words = self._moses.words(spelling.ids)
         return completions(self._wordwise, " ".join(words), spelling.ids)
 
+    def demands(
+        self, spellings: Sequence[Spelling], prefix: Spelling | None = None
+    ) -> list[tuple[int, ...]]:
+        """Return the token sequences to search for, so that every spelling has its own place.
+
+        An unknown word does not even show that it is one, so that where a phrase ends in it
+        and another begins with it, the search would let them share it.
+        """
+        demanded = super().demands(spellings, prefix)
+        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
+        for number, right in enumerate(with_unknowns):
+            others = with_unknowns[:number] + with_unknowns[number + 1 :]
+            demanded += [
+                right.ids
+                for left in [*others, prefix]
+                if left and left.pieces and self._share_unknown(left.ids, right.ids)
+            ]
+        return demanded
+
+    def _share_unknown(self, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+        """Tell whether tokens can end in others' beginning, with something unknown in it."""
+        unknown = self._moses.unk_id()
+        most = min(len(left), len(right)) - 1
+        return any(
+            left[-width:] == right[:width] and unknown in right[:width]
+            for width in range(1, most + 1)
+        )
+
     def _write(self, pieces: list[str], spellings: Sequence[Spelling]) -> str:
         words = self._moses.words(pieces)
         units: Units = {}
