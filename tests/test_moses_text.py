@@ -25,6 +25,12 @@ def translator(moses: MosesBpe) -> Translator:
     return Translator(Model(echo, moses, moses, max_source_length=64, info=info))
 
 
+def moses_id(target: MosesText, piece: str) -> int:
+    """Return the id of a piece, which must be known."""
+    (number,) = [i for i in range(520) if target.pieces([i]) == [piece]]
+    return number
+
+
 # --- how phrases look ----------------------------------------------------------------------
 
 
@@ -80,6 +86,41 @@ def test_unknown_characters_are_written_all_the_same(moses: MosesBpe, target: Mo
     ids = [*first.ids, *moses.encode("cat"), *first.ids]
     assert target.decode(ids, [second, first]) == "¥1 cat €1"
     assert target.spell_all("€1") == []
+
+
+def test_a_phrase_whose_last_word_goes_on(moses: MosesBpe, target: MosesText) -> None:
+    bracket, slash = target.spell("(a)"), target.spell("and/or")
+    letter, hyphen = moses.piece_to_id("o"), moses.piece_to_id("-")
+    assert target.decode([*bracket.ids, letter]) == "(a )o"
+    assert target.decode([*bracket.ids, letter], [bracket]) == "(a)o"
+    assert target.decode([*slash.ids, hyphen, letter], [slash]) == "and/or-o"
+    assert target.decode([*slash.ids, letter], [slash]) == "and / oro"  # another word
+
+
+def test_unknown_words_go_where_they_must(target: MosesText) -> None:
+    section, money, brackets = map(target.spell, ("§ 5", "€¥", "<<"))
+    ids = [1, *section.ids, *section.ids]  # unknown to the model: § € ¥ <
+    for spellings in ([section, money], [money, section]):
+        text = target.decode(ids, spellings)
+        assert contains(text, "§ 5")
+        assert contains(text, "€¥")
+    begun = target.spell_prefix(">")
+    assert target.decode([1, 1, 1], [brackets, begun]) == "> <<"
+    short = target.spell("€")
+    assert target.decode([1, moses_id(target, "▁5"), 1], [short]) == "€5 ⁇"
+
+
+def test_a_whole_word_is_preferred_to_the_beginning_of_one(target: MosesText) -> None:
+    spelling = target.spell("€a")
+    within = [*spelling.ids, moses_id(target, "o"), *spelling.ids]
+    assert target.decode(within, [spelling]) == "⁇ ao €a"
+
+
+def test_phrases_with_unknown_words_share_known_ones(target: MosesText) -> None:
+    begun, phrase = target.spell_prefix("§ a"), target.spell("a € b")
+    ids = [*begun.ids, *phrase.ids[1:]]
+    text = target.decode(ids, [begun, phrase])
+    assert text == "§ a € b"
 
 
 def test_unknown_words_are_not_shared(target: MosesText, translator: Translator) -> None:

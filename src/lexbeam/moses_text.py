@@ -9,12 +9,11 @@ are written as one word, and Moses joins the others around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from lexbeam.completion import completions
 from lexbeam.moses import INVISIBLE, MosesBpe
-from lexbeam.spans import Span, is_word_character
+from lexbeam.spans import Span, are_glued, is_word_character
 from lexbeam.text import Spelling, TargetText, asked_as
 
 _MARK = "\ufdd0"  # no character: stands for a phrase while the words around it are joined
@@ -42,7 +41,7 @@ class MosesText(TargetText):
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
-        return replace(asked_as(prefix, super().spell_prefix(prefix)), begins=True)
+        return asked_as(prefix, super().spell_prefix(prefix))
 
     def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
         """Return the tokens that an output may begin with if its last word is not finished."""
@@ -134,7 +133,8 @@ class MosesText(TargetText):
         by_words: dict[tuple[bool, tuple[str, ...]], list[Spelling]] = {}
         for spelling in spellings:
             made_of = tuple(self._moses.words(spelling.pieces or spelling.ids))
-            by_words.setdefault((spelling.begins, made_of), []).append(spelling)
+            if made_of:
+                by_words.setdefault((spelling.begins, made_of), []).append(spelling)
         for (_, made_of), alike in sorted(by_words.items(), key=lambda item: -len(item[0][1])):
             yield made_of, alike
 
@@ -168,13 +168,19 @@ def _add(units: Units, place: int, unit: Unit, words: Sequence[str]) -> None:
 
 
 def _places(words: Sequence[str], made_of: tuple[str, ...], begins: bool) -> list[int]:
-    """Return where some words stand among others; with the last one unfinished if they begin."""
+    """Return where some words stand among others, the last one perhaps as part of a longer one.
+
+    To be a word of its own it must be at the beginning, or go on with punctuation.
+    """
     width = len(made_of)
-    if begins:
-        here = tuple(words[:width])
-        fits = here[:-1] == made_of[:-1] and here[-1].startswith(made_of[-1]) if here else False
-        return [0] if fits and len(here) == width else []
-    return [i for i in range(len(words) - width + 1) if tuple(words[i : i + width]) == made_of]
+    places = []
+    for place in range(min(1, len(words)) if begins else len(words) - width + 1):
+        *inner, last = words[place : place + width]
+        going_on = last.removeprefix(made_of[-1])
+        whole = begins or not going_on or not are_glued(made_of[-1][-1], going_on[0])
+        fits = last.startswith(made_of[-1]) and tuple(inner) == made_of[:-1]
+        places += [place] if fits and whole else []
+    return places
 
 
 def _follow(text: str, strings: Sequence[str]) -> list[Span]:

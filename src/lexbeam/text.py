@@ -25,7 +25,6 @@ from lexbeam.spans import Span, are_glued, is_unspaced, locate, needs_boundary
 BoolArray = NDArray[np.bool_]
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
-_TAKEN = -1  # a token whose unknown characters have been written out
 
 UNSPACED_LANGUAGES = frozenset(
     {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
@@ -178,7 +177,7 @@ class TargetText:
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
-        return self._spelling(self._processor, prefix, spaced=True)
+        return replace(self._spelling(self._processor, prefix, spaced=True), begins=True)
 
     def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
         """Return the tokens that an output may begin with if its last word is not finished."""
@@ -253,15 +252,36 @@ class TargetText:
         size = self._processor.get_piece_size()
         tokens = [int(i) if i < size else self._eos for i in ids]
         pieces: list[str] = self._processor.id_to_piece(tokens)
-        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
-        for spelling in sorted(with_unknowns, key=lambda spelling: -len(spelling.ids)):
+        plain = list(pieces)
+        taken = [False] * len(pieces)
+        unknown = [(_places(tokens, plain, s), s) for s in spellings if s.pieces]
+        # Those that have the least choice come first, of these the longest.
+        for places, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
             width = len(spelling.ids)
-            for start in range(len(tokens) - width + 1):
-                if tuple(tokens[start : start + width]) == spelling.ids:
-                    pieces[start : start + width] = spelling.pieces
-                    tokens[start : start + width] = [_TAKEN] * width
-                    break
+            free = [start for start in places if not any(taken[start : start + width])]
+            shared = [
+                start
+                for start in places
+                if all(
+                    not is_taken or before == piece
+                    for is_taken, before, piece in zip(
+                        taken[start:], pieces[start:], spelling.pieces, strict=False
+                    )
+                )
+            ]
+            for start in (free or shared)[:1]:
+                pieces[start : start + width] = spelling.pieces
+                taken[start : start + width] = [True] * width
         return pieces
+
+
+def _places(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
+    """Return where a spelling stands among tokens; where it ends a word, if it does anywhere."""
+    width = len(spelling.ids)
+    possible = range(1 if spelling.begins else len(tokens) - width + 1)
+    places = [i for i in possible if tuple(tokens[i : i + width]) == spelling.ids]
+    ending = [i for i in places if i + width == len(pieces) or _begins_apart(pieces[i + width])]
+    return ending or places
 
 
 @lru_cache(maxsize=4)
