@@ -89,8 +89,14 @@ def test_an_open_word_is_finished(translator: lexbeam.Translator) -> None:
 
 
 def test_a_term_goes_into_the_sentence_of_its_source(translator: lexbeam.Translator) -> None:
-    glossary = lexbeam.Glossary.from_terms({"machine": "Rechner"})
-    text = "The computer is new. The machine is old."
+    glossary = lexbeam.Glossary.from_terms({"vehicle": "Wagen"})
+    text = "My car is red. Your vehicle is blue."
     first, second = translator.translate(text, glossary=glossary).text.split(". ")
-    assert "Rechner" not in first  # where it would fit better
-    assert "Rechner" in second
+    assert "Wagen" not in first  # where it would fit better
+    assert "Wagen" in second
+
+
+def test_tags_stand_where_they_close(translator: lexbeam.Translator) -> None:
+    text = translator.translate("Press <b>Enter</b> to continue.", keep=["markup"]).text
+    assert re.search(r"<b>\w+</b>", text)
+    assert text.count("</b>") == 1

@@ -175,15 +175,15 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     """Yield the spellings of a form.
 
     One with unknown characters is written out afterwards, which works for the form as it is
-    given. A suffix that begins with punctuation may stand directly behind a word. Where words
-    are counted, parts have to begin one.
+    given. A suffix that begins with punctuation may stand directly behind a word, and so may
+    what comes in an order, like tags. Where words are counted, parts have to begin one.
     """
     spaced = spaced or asked.within is not None
     given = target.spell(form)
     if given.pieces:
         yield Spelled(given)
         return
-    behind_words = asked.kind == "suffix" and not is_word_character(form[0])
+    behind_words = asked.kind in ("suffix", "order") and not is_word_character(form[0])
     for variant in variants(form, asked.case):
         usual = target.spell(variant.text)
         ways = [
