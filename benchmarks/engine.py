@@ -110,12 +110,10 @@ class Lexbeam:
         model: Model,
         texts: Sequence[str],
         references: Sequence[str] | None,
-        algorithm: str,
-        lag: float,
+        **settings: Any,
     ):
         self.model = model
-        self.algorithm = algorithm
-        self.lag = lag
+        self.settings = settings
         self.engine = cast(Any, model.engine)
         self.sources = [model.encode(text) for text in texts]
         self.boundary = self.engine.word_starts.copy()
@@ -153,8 +151,7 @@ class Lexbeam:
                 beam_size=beam,
                 max_length=[int(2.5 * len(source)) + 30 for source in sources],
                 boundary=self.boundary,
-                algorithm=self.algorithm,
-                lag=self.lag,
+                **self.settings,
             )
             for i, (best, *_) in zip(some, found, strict=True):
                 outputs[i] = self.model.decode(list(best.tokens))
@@ -264,7 +261,8 @@ def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
     """Yield everyone who is there."""
     model = bergamot.load(options.model)
     references = _lines(options.reference, options.sentences) if options.reference else None
-    yield Lexbeam(model, texts, references, options.algorithm, options.lag)
+    settings = {"algorithm": options.algorithm, "lag": options.lag, "stop": options.stop}
+    yield Lexbeam(model, texts, references, **settings)
     python = options.bergamot or (sys.executable if find_spec("bergamot") else None)
     if python:
         yield Bergamot(python, model, texts)
@@ -343,6 +341,7 @@ def main() -> None:
     parser.add_argument(
         "--lag", type=float, default=TextSettings.lag, help="as users of translate have it"
     )
+    parser.add_argument("--stop", default=TextSettings.stop, help="as users of translate have it")
     options = parser.parse_args()
     texts = _lines(options.source, options.sentences)
     everyone = list(engines(options, texts))

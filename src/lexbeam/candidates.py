@@ -105,12 +105,14 @@ class Proposals(NamedTuple):
 class Asked(NamedTuple):
     """Tokens that would start or continue an unmet constraint.
 
-    # shape of all: (sentences · slots, asked); score is minus infinity where there is none.
+    # shape of all but the slots: (sentences · slots, asked), of a single sentence only those that
+    are live; score is minus infinity where there is none.
     """
 
     tokens: IntArray
     targets: IntArray
     score: FloatArray
+    slot: IntArray
 
     @classmethod
     def lay_out(
@@ -119,13 +121,12 @@ class Asked(NamedTuple):
         """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
         so_far = beam.log_prob.ravel()[live][:, None]
         score = np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
-        asked = cls(tokens, targets, score)
-        slots = beam.token.size
-        if len(live) == slots:
-            return asked
-        shape = (slots, tokens.shape[1])
-        by_slot = cls(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf))
-        for whole, part in zip(by_slot, asked, strict=True):
+        if len(beam.token) == 1 or len(live) == beam.token.size:
+            return cls(tokens, targets, score, live)
+        shape = (beam.token.size, tokens.shape[1])
+        slot = np.arange(beam.token.size)
+        by_slot = cls(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf), slot)
+        for whole, part in zip(by_slot, (tokens, targets, score), strict=False):
             whole[live] = part
         return by_slot
 
@@ -212,7 +213,7 @@ def collect(
     if each:  # (2)
         score[automaton.serves(nodes, states, slot) & (places % proposals.options > 0)] = -np.inf
         shape = (len(score), -1)
-        asked_slot = np.arange(len(asked.tokens)).repeat(each).reshape(shape)
+        asked_slot = asked.slot.repeat(each).reshape(shape)
         score = np.concatenate((score, asked.score.reshape(shape)), axis=1)
         slot = np.concatenate((slot, asked_slot), axis=1)
         token = np.concatenate((token, asked.tokens.reshape(shape)), axis=1)
