@@ -49,8 +49,8 @@ class TextSettings(Settings):
 
     The default ``algorithm`` here is ``lookahead``, which finds better outputs than the paper's
     with the same beam (docs/findings.md).
-    A ``lag`` of 3 is the default here: half of the hypotheses need not be priced then, and
-    neither scores nor BLEU have been seen to suffer. A sentence is done when nothing is
+    A ``lag`` of 3 is the default here: half of the hypotheses need not be priced then, for next
+    to no loss of BLEU. A sentence is done when nothing is
     ``likely`` to be better.
     ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
     the source and the constraints. ``split`` cuts texts into sentences; without it a text is
