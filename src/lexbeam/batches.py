@@ -50,8 +50,7 @@ class TextSettings(Settings):
     The default ``algorithm`` here is ``lookahead``, which finds better outputs than the paper's
     with the same beam (docs/findings.md).
     A ``lag`` of 3 is the default here: half of the hypotheses need not be priced then, for next
-    to no loss of BLEU. A sentence is done when nothing is
-    ``likely`` to be better.
+    to no loss of BLEU. A sentence is done when nothing is ``likely`` to be better.
     ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
     the source and the constraints. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model. ``prices`` asks what each

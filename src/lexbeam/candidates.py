@@ -82,8 +82,7 @@ class Proposals(NamedTuple):
 
     def best_of_each(self) -> IntArray:
         """Return the place of each slot's best option. # shape: (sentences, slots)."""
-        best: IntArray = self.score.reshape(-1, self.options).argmax(axis=1)
-        return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
+        return self._best_by(self.score)
 
     def best_ends_of_words(self, boundary: BoolArray, waiting: BoolArray) -> IntArray:
         """Return the place of the best option of each slot before which a word has ended.
@@ -92,9 +91,11 @@ class Proposals(NamedTuple):
         slots for which that matters, # shape: (sentences · slots,); the others give their best.
         # shape: (sentences, slots)
         """
-        score = self.score.reshape(-1, self.options)
-        counts = boundary[self.token].reshape(score.shape) | ~waiting[:, None]
-        best: IntArray = np.where(counts, score, -np.inf).argmax(axis=1)
+        going_on = waiting.repeat(self.options).reshape(self.score.shape) & ~boundary[self.token]
+        return self._best_by(np.where(going_on, -np.inf, self.score))
+
+    def _best_by(self, score: FloatArray) -> IntArray:
+        best: IntArray = score.reshape(-1, self.options).argmax(axis=1)
         return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
 
     def slot(self, places: IntArray) -> IntArray:

@@ -28,6 +28,8 @@ class Horizon:
     """Which sentences are in their prefix; None: none."""
     closed: BoolArray | None
     """Which sentences take nothing but `first`: in the prefix, or at the limit; None: none."""
+    word_ends: BoolArray | None
+    """Which sentences must now end the word that their prefix ends with; None: none."""
     tight: bool
     """Whether a sentence might run out of room for its constraints."""
 
@@ -53,7 +55,7 @@ class Horizon:
             else NEVER
             for request in requests
         ]
-        self._word_ends = np.array(ends, np.int64)  # shape: (sentences,)
+        self._word_end_steps = np.array(ends, np.int64)  # shape: (sentences,)
         self._measure()
         self.look(0)
 
@@ -66,7 +68,7 @@ class Horizon:
         """Forget the other sentences."""
         self._sentences = self._sentences[sentences]
         self._prefix = self._prefix[sentences]
-        self._word_ends = self._word_ends[sentences]
+        self._word_end_steps = self._word_end_steps[sentences]
         self.limits = self.limits[sentences]
         self._measure()
 
@@ -87,6 +89,9 @@ class Horizon:
             self.forced = self._prefix[:, step] != PAD
             self.first = np.where(self.forced, self._prefix[:, step], self._ends)
             self.closed = self.forced
+        self.word_ends = None
+        if step <= self._prefix.shape[1] and step in self._word_end_steps:
+            self.word_ends = self._word_end_steps == step
         if step >= self._first_limit:
             at_limit = step >= self.limits
             self.closed = at_limit if self.closed is None else self.closed | at_limit
@@ -98,11 +103,9 @@ class Horizon:
 
         Returns what is still to be asked for, and what is banned. # shape: (rows, …)
         """
-        if self._words is None or self._step > self._prefix.shape[1]:
+        if self.word_ends is None or self._words is None:
             return ask, ban
-        ends = (self._word_ends == self._step)[sentence, None]
-        if not ends.any():
-            return ask, ban
+        ends = self.word_ends[sentence, None]
         going_on = (~self._words.boundary).nonzero()[0]
         ask = np.where(ends & ~self._words.boundary[ask], PAD, ask)
         return ask, np.concatenate((ban, np.where(ends, going_on, PAD)), axis=1)

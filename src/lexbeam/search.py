@@ -206,7 +206,9 @@ class Search:
     def plain_step(self, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
-        _, ban = self.horizon.end_words(self.sentence_of(live), nothing, nothing)
+        ban = nothing
+        if self.horizon.word_ends is not None:
+            _, ban = self.horizon.end_words(self.sentence_of(live), nothing, nothing)
         scores = self.ask_model(live, nothing, ban)
         pool = self.settings.beam_size * self.ending.pool
         candidates = best_of_all(self.lay_out(live, scores, None), pool)
