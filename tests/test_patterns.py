@@ -359,3 +359,17 @@ def test_the_padding_of_a_batch_meets_nothing() -> None:
     padding, nobody = np.array([PAD, PAD]), np.array([0, 0])
     padded = automaton.branch(states, np.array([0, 1]), padding, nobody)
     assert padded.bank.tolist() == [0, 1]
+
+
+def test_a_beginning_from_which_avoided_phrases_close_the_way_is_not_taken() -> None:
+    likelier = np.log([[0.1, 0.1, 0.8], [0.1, 0.1, 0.8], [0.1, 0.1, 0.8]])
+    begins = Pattern(((Form((0, 0), first=True), Form((2,), first=True)),))
+    found = decode(
+        TableScorer(likelier, bos=0, eos=1),
+        ["source"],
+        [[(0,), (0,), begins, Pattern(((Form((2, 2)),), (Form((0,)),)), last=True, price=0.0)]],
+        [[(2, 0)]],
+        beam_size=1,
+        max_length=5,
+    )[0][0]
+    assert found.tokens[:2] == [0, 0]

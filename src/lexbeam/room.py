@@ -75,8 +75,10 @@ class Room:
             # that is far more than has been seen; it only makes the search look earlier.
             return 2 * (demands.hard_size + 2 * (len(demands.hard_tokens) + 1))
         need = solved.need
-        if demands.strict:
-            # States off the only way an output may begin are never come to.
+        nodes = self._automaton.tries[sentence].nodes
+        if demands.strict and not any(node.avoided or node.held for node in nodes):
+            # States off the only way an output may begin are never come to. (Where something is
+            # avoided, a state on that way may have no way to the end either.)
             start = self._automaton.start().take(np.array([sentence]))
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
