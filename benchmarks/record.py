@@ -146,9 +146,7 @@ def toy(number: int) -> dict[str, Any]:
     eos = draw.randrange(size)
     known = [token for token in range(size) if token != eos]
     starts = [draw.random() < 0.6 for _ in range(size)] if draw.random() < 0.5 else None
-    scorer = HistoryScorer(
-        size, bos=draw.randrange(size), eos=eos, seed=number, word_starts=starts
-    )
+    scorer = HistoryScorer(size, bos=draw.randrange(size), eos=eos, seed=number, word_starts=starts)
     sentences = draw.randint(1, 3)
     boundary = starts
     if boundary is not None:

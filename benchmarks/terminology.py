@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import lexbeam
-from lexbeam.lemmas import forms
+from lexbeam.text.inflection import forms
 
 SETS = ("none", "exact", "lemma")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brute_force import occurrences
+from helpers.brute_force import occurrences
 from lexbeam.automaton import Automaton, trace
 from lexbeam.scorer import PAD
 from lexbeam.states import States

@@ -9,8 +9,8 @@ import sentencepiece
 from lexbeam.avoidance import Avoidance
 from lexbeam.batches import Answer, Job
 from lexbeam.shapes import Reader
-from lexbeam.spans import contains
-from lexbeam.text import TargetText
+from lexbeam.text.spelling import TargetText
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator
 
 

@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 
 import lexbeam
-from lexbeam import bundle
-from lexbeam.errors import MissingExtraError, ModelError
-from lexbeam.model import Framing
-from lexbeam.moses import MosesBpe
-from lexbeam.search import decode
-from networks import (
+from helpers.networks import (
     CORPUS,
     TINY,
     VOCABULARY,
@@ -25,6 +20,11 @@ from networks import (
     shortlist_file,
     vocabulary_file,
 )
+from lexbeam import bundle
+from lexbeam.errors import MissingExtraError, ModelError
+from lexbeam.model import Framing
+from lexbeam.search import decode
+from lexbeam.text.moses_vocabulary import MosesBpe
 
 SOURCE = [5, 9, 3, 0]
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.networks import TINY, VOCABULARY, Reference, random_weights
 from lexbeam import calibration
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.graphs import transformer
 from lexbeam.graphs.weights import Observed, quantise
-from networks import TINY, VOCABULARY, Reference, random_weights
 
 SOURCES = [[5, 9, 3, 0], [8, 22, 0], [11, 30, 2, 7, 7, 21, 0]]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lexbeam import cli, registry
 from lexbeam.errors import ModelError
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator
 
 TEXT = "The cat sat on the mat."

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
 from lexbeam.results import ConstraintReport, Translation
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator
-from toy_text import EchoScorer
 
 TEXT = "The cat sat on the mat."
 LONG = "The cat sat. The dog sat near the old house.\n\nNew York City is a city. Yes!"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brute_force import best_output, keeps_to
+from helpers.brute_force import best_output, keeps_to
 from lexbeam.errors import ScorerError
 from lexbeam.patterns import Form, Pattern
 from lexbeam.scorer import IntArray

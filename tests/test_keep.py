@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lexbeam.errors import SettingError
 from lexbeam.keep import PATTERNS, Kept, compile_patterns, demands_of, find_kept, respace
 from lexbeam.results import Alternative, ConstraintReport, Translation
-from lexbeam.spans import locate
+from lexbeam.text.word_boundaries import locate
 
 ALL = compile_patterns(PATTERNS)
 

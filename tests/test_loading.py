@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers.networks import TINY, marian_file, random_weights, vocabulary_file
 from lexbeam import bundle, loading, registry
 from lexbeam.errors import ModelError
 from lexbeam.loading import find_model
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import load
-from networks import TINY, marian_file, random_weights, vocabulary_file
 
 
 @pytest.fixture(autouse=True)

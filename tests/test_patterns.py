@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brute_force import keeps_to, occurrences
+from helpers.brute_force import keeps_to, occurrences
 from lexbeam.allocation import POLICIES
 from lexbeam.automaton import Automaton, trace
 from lexbeam.errors import ConstraintError

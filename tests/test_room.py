@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brute_force import keeps_to
+from helpers.brute_force import keeps_to
 from lexbeam.automaton import Automaton
 from lexbeam.patterns import Form, Pattern
 from lexbeam.room import NEVER, Room

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brute_force import best_output, keeps_to, plain_beam_search
+from helpers.brute_force import best_output, keeps_to, plain_beam_search
 from lexbeam.allocation import POLICIES
 from lexbeam.candidates import Moment
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ScorerError, SettingError

@@ -22,7 +22,7 @@ SCHEMA = Path(__file__).parent.parent / "docs" / "constraints.schema.json"
 @pytest.fixture(autouse=True)
 def lemmas(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary of one word, so that none needs to be installed."""
-    module = ModuleType("lexbeam.lemmas")
+    module = ModuleType("lexbeam.text.inflection")
 
     def forms(word: str, language: str) -> tuple[str, ...]:
         if language == "xx":
@@ -30,7 +30,7 @@ def lemmas(monkeypatch: pytest.MonkeyPatch) -> None:
         return (word, "Hauses", "Häuser") if (word, language) == ("Haus", "de") else (word,)
 
     module.forms = forms  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "lexbeam.lemmas", module)
+    monkeypatch.setitem(sys.modules, "lexbeam.text.inflection", module)
 
 
 def read(given: Any, language: str | None = "de") -> Constraint:
@@ -130,7 +130,7 @@ def test_a_lemma_needs_a_language_and_its_extra(monkeypatch: pytest.MonkeyPatch)
     def missing(*_: str) -> tuple[str, ...]:
         raise MissingExtraError("lemmas", "glossary")
 
-    monkeypatch.setattr(sys.modules["lexbeam.lemmas"], "forms", missing)
+    monkeypatch.setattr(sys.modules["lexbeam.text.inflection"], "forms", missing)
     with pytest.raises(MissingExtraError, match="glossary"):
         read({"lemma": "Haus"})
 

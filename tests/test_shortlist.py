@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.networks import shortlist_file
 from lexbeam import shortlist
 from lexbeam.errors import ModelError
-from networks import shortlist_file
 
 LISTS = [[0, 5], [], [7, 8, 9], [5, 11]]
 WHOLE = shortlist_file(LISTS, first=2)

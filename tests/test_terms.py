@@ -7,8 +7,8 @@ import pytest
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.glossary import Glossary
 from lexbeam.phrases import Constraint
-from lexbeam.spans import contains, occurrences
 from lexbeam.terms import Terms
+from lexbeam.text.word_boundaries import contains, occurrences
 from lexbeam.translator import Translator
 
 INFO = {"source_language": "en", "target_language": "pt"}

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.toy_text import EchoScorer
 from lexbeam import loading
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError, SettingError
 from lexbeam.model import Model
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator, load
-from toy_text import EchoScorer
 
 TEXT = "The cat sat on the mat."
 

@@ -11,7 +11,7 @@ from lexbeam.constraints import Constraints
 from lexbeam.errors import ConstraintError
 from lexbeam.evidence import find
 from lexbeam.patterns import Form, Pattern
-from lexbeam.text import TargetText
+from lexbeam.text.spelling import TargetText
 from lexbeam.wording import Beginning, Wording
 
 

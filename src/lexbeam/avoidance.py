@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from lexbeam.casing import Case, capitalised, matches, variants
 from lexbeam.phrases import Constraint
-from lexbeam.spans import Span
-from lexbeam.text import TargetText
+from lexbeam.text.casing import Case, capitalised, matches, variants
+from lexbeam.text.spelling import TargetText
+from lexbeam.text.word_boundaries import Span
 from lexbeam.trie import Tokens
 
 MOST_AT_FIRST = 64

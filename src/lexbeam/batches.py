@@ -19,7 +19,7 @@ from lexbeam.patterns import Pattern
 from lexbeam.scorer import Scorer
 from lexbeam.search import decode
 from lexbeam.settings import Settings, at_least
-from lexbeam.text import BoolArray
+from lexbeam.text.spelling import BoolArray
 
 Tokens = tuple[int, ...]
 Answer = list[Hypothesis]

@@ -34,9 +34,9 @@ from lexbeam.graphs.rnn import RnnConfig
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
 from lexbeam.model import Framing, Model, load_vocabulary, naming, word_starts
-from lexbeam.moses import CODES, PIECES, MosesBpe
-from lexbeam.pieces import Processor
-from lexbeam.text import SourceText
+from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
+from lexbeam.text.spelling import SourceText
+from lexbeam.text.vocabulary import Processor
 
 FORMAT, FORMAT_OF_MOSES = 2, 3
 PRECISIONS = ("int8", "float32")

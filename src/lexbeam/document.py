@@ -20,8 +20,8 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.evidence import Place, find, find_all
 from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
 from lexbeam.results import Alternative, Translation
-from lexbeam.sentences import Part, split_text
-from lexbeam.text import SourceText, Spelling, TargetText
+from lexbeam.text.sentence_splitter import Part, split_text
+from lexbeam.text.spelling import SourceText, Spelling, TargetText
 from lexbeam.wording import Beginning, Wording
 
 ROUNDS = 3

@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from lexbeam.casing import matches
 from lexbeam.phrases import Constraint
-from lexbeam.spans import Span, are_glued, is_word_character
+from lexbeam.text.casing import matches
+from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
 Place = tuple[Span, ...]
 """Where one occurrence of a constraint stands: a span for each of its parts."""

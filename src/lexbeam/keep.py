@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from lexbeam.errors import SettingError
 from lexbeam.phrases import Places
 from lexbeam.results import Alternative, ConstraintReport, Translation
-from lexbeam.spans import Span, are_glued, is_word_character, occurrences
+from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 
 _UNITS = (
     r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"

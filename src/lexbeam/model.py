@@ -11,11 +11,11 @@ from typing import Any
 import sentencepiece as spm
 
 from lexbeam.errors import ModelError
-from lexbeam.moses import MosesBpe
-from lexbeam.moses_text import MosesText
-from lexbeam.pieces import Processor
 from lexbeam.scorer import Scorer
-from lexbeam.text import BoolArray, SourceText, TargetText
+from lexbeam.text.moses_spelling import MosesText
+from lexbeam.text.moses_vocabulary import MosesBpe
+from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.vocabulary import Processor
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from lexbeam.casing import Case, matches
 from lexbeam.errors import ConstraintError
+from lexbeam.text.casing import Case, matches
 
 Kind = Literal["text", "any", "lemma", "order", "gap", "prefix", "suffix"]
 Part = tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexbeam.spans import Span
+from lexbeam.text.word_boundaries import Span
 
 
 @dataclass(frozen=True)

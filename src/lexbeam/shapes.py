@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexbeam.casing import CASES, Case
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.phrases import Constraint, Kind, Part, clean_phrase, clean_prefix, kind_of
+from lexbeam.text.casing import CASES, Case
 
 MOST_TIMES = 100
 """A count above this is taken for a mistake."""
@@ -109,7 +109,7 @@ class Reader:
         return (clean_phrase(value, f"{where}.{kind}" if kind != "text" else where),)
 
     def _inflect(self, lemma: object, language: object, where: str) -> Part:
-        from lexbeam.lemmas import forms  # noqa: PLC0415  (an extra)
+        from lexbeam.text.inflection import forms  # noqa: PLC0415  (an extra)
 
         word = clean_phrase(lemma, f"{where}.lemma")
         code = language if language is not None else self._language

@@ -14,7 +14,7 @@ from lexbeam.glossary import Found, Glossary
 from lexbeam.keep import Kept, compile_patterns, demands_of, find_kept, respace
 from lexbeam.phrases import Constraint, Places
 from lexbeam.results import Translation
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 
 
 class Terms:

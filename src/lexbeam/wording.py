@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from lexbeam.casing import variants
 from lexbeam.errors import ConstraintError
 from lexbeam.evidence import Place
 from lexbeam.patterns import Form, Pattern
 from lexbeam.phrases import Constraint, quoted, usable_forms
 from lexbeam.request import show_demand
 from lexbeam.results import ConstraintReport
-from lexbeam.spans import is_word_character
-from lexbeam.text import Spelling, TargetText
+from lexbeam.text.casing import variants
+from lexbeam.text.spelling import Spelling, TargetText
+from lexbeam.text.word_boundaries import is_word_character
 from lexbeam.trie import Tokens
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from helpers.networks import TINY, VOCABULARY, Reference, random_weights
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs, transformer
@@ -14,7 +15,6 @@ from lexbeam.graphs.positions import sinusoids
 from lexbeam.scorer import PAD, Scores
 from lexbeam.search import decode
 from lexbeam.shortlist import Shortlist
-from networks import TINY, VOCABULARY, Reference, random_weights
 
 EOS = 0
 SOURCES = [[5, 9, 3, EOS], [8, EOS], [11, 30, 2, 7, 7, 21, EOS], [4, 13, EOS]]

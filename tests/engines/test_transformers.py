@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from hf_models import FAMILIES, gpt2, inputs, marian, t5
+from helpers.hf_models import FAMILIES, gpt2, inputs, marian, t5
 from lexbeam.engines.transformers import Prompt, TransformersEngine
 from lexbeam.errors import ModelError
 from lexbeam.scorer import PAD

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.glossary.matching import Case, Match, Matcher, Rule, split_words
-from lexbeam.spans import contains, occurrences
+from lexbeam.text.word_boundaries import contains, occurrences
 
 
 def rule(source: str, rank: int = 0) -> Rule:

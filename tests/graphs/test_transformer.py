@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.networks import TINY, Reference, random_weights
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import ModelError
 from lexbeam.graphs import transformer
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import quantise
 from lexbeam.shortlist import Shortlist
-from networks import TINY, Reference, random_weights
 
 SOURCE = [5, 9, 3, 17, 0]
 OUTPUT = [7, 2, 30, 7]

@@ -6,7 +6,16 @@ import pytest
 import torch
 from transformers import StoppingCriteria, StoppingCriteriaList
 
-from hf_models import FAMILIES, VOCABULARY, gpt2, inputs, marian, occurrences, prompt_length, t5
+from helpers.hf_models import (
+    FAMILIES,
+    VOCABULARY,
+    gpt2,
+    inputs,
+    marian,
+    occurrences,
+    prompt_length,
+    t5,
+)
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.hf import generate
 

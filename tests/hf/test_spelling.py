@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hf_models import gpt2, marian, write_byte_level_tokenizer, write_marian_tokenizer
+from helpers.hf_models import gpt2, marian, write_byte_level_tokenizer, write_marian_tokenizer
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.hf import constrained
 from lexbeam.hf.spelling import Speller, _segmentations, word_marks
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lexbeam import cache
-from lexbeam.errors import ModelError
-from lexbeam.importers import bergamot
-from lexbeam.model import Model
-from lexbeam.search import decode
-from networks import (
+from helpers.networks import (
     TINY,
     VOCABULARY,
     marian_file,
@@ -21,6 +16,11 @@ from networks import (
     shortlist_file,
     vocabulary_file,
 )
+from lexbeam import cache
+from lexbeam.errors import ModelError
+from lexbeam.importers import bergamot
+from lexbeam.model import Model
+from lexbeam.search import decode
 
 LISTS = [[(i * 7) % VOCABULARY, (i * 3) % VOCABULARY] for i in range(VOCABULARY)]
 

@@ -15,8 +15,8 @@ import torch
 import transformers
 from click.testing import CliRunner
 
-import checkpoints
 import lexbeam
+from helpers import checkpoints
 from lexbeam import bundle
 from lexbeam.cli import main
 from lexbeam.errors import InputError, ModelError, SettingError

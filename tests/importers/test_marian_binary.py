@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.networks import TINY, marian_container, marian_file, marian_yaml, random_weights
 from lexbeam.errors import ModelError
 from lexbeam.graphs.weights import Int8Matrix
 from lexbeam.importers import marian_binary
-from networks import TINY, marian_container, marian_file, marian_yaml, random_weights
 
 WEIGHTS = random_weights(TINY)
 WHOLE = marian_file(TINY, WEIGHTS)

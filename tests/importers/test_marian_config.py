@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from helpers.networks import TINY, marian_yaml
 from lexbeam.errors import ModelError
 from lexbeam.importers import marian_config
-from networks import TINY, marian_yaml
 
 
 def test_the_yaml_that_marian_writes() -> None:

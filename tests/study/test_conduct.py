@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from helpers.toy_study import make_bench, make_plan
 from lexbeam.errors import InputError, SettingError
 from lexbeam.model import Model
 from lexbeam.study import report
 from lexbeam.study.bench import Bench
 from lexbeam.study.conduct import PARTS, choose_parts, conduct, read_text
-from toy_study import make_bench, make_plan
 
 
 @pytest.fixture

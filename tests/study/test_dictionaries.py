@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.toy_study import SOURCES, make_bench
 from lexbeam.errors import InputError
 from lexbeam.model import Model
 from lexbeam.study.alignment import Entry, Pair, Phrase
@@ -19,7 +20,6 @@ from lexbeam.study.dictionaries import (
     read_pairs,
 )
 from lexbeam.study.measures import Setting
-from toy_study import SOURCES, make_bench
 
 
 def entry(source: str, target: str, together: int = 5, of: int = 5) -> Entry:

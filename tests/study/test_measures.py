@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from helpers.toy_study import REFERENCES, make_bench
 from lexbeam import feasibility
 from lexbeam.errors import InputError
 from lexbeam.model import Model
 from lexbeam.study.measures import Forced, Setting, Timed, Translated, spread_out
-from toy_study import REFERENCES, make_bench
 
 
 def test_a_cell_is_measured_once(toy_model: Model, tmp_path: Path) -> None:

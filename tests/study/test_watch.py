@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from helpers.toy_study import make_bench
 from lexbeam.model import Model
 from lexbeam.study.measures import Setting
 from lexbeam.study.watch import Watched
-from toy_study import make_bench
 
 
 def test_the_beam_is_counted_at_every_step(toy_model: Model, tmp_path: Path) -> None:

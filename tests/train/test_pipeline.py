@@ -16,14 +16,13 @@ pytest.importorskip("torch")
 pytest.importorskip("sacrebleu")
 
 import lexbeam
+from helpers.toy_training import write_toy_run
 from lexbeam import bundle
 from lexbeam.errors import InputError
 from lexbeam.search import decode
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 from lexbeam.train import run
 from lexbeam.train.evaluate import bleu
-
-from .toy import write_toy_run
 
 STEPS = 160
 

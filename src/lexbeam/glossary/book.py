@@ -11,13 +11,13 @@ from typing import Any
 from lexbeam.errors import InputError, SettingError
 from lexbeam.glossary.checking import compare
 from lexbeam.glossary.concepts import Concept, Contents, Problem, Term, clean_term, fault_of
-from lexbeam.glossary.languages import same_language
 from lexbeam.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
 from lexbeam.glossary.tables import read_table
 from lexbeam.glossary.tbx import read_tbx
-from lexbeam.lemmas import forms, lemma
 from lexbeam.phrases import Places
-from lexbeam.spans import Span, contains
+from lexbeam.text.inflection import forms, lemma
+from lexbeam.text.languages import same_language
+from lexbeam.text.word_boundaries import Span, contains
 
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _XML = (".tbx", ".xml", ".martif")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lexbeam.constraints import quoted
 from lexbeam.glossary.concepts import Level, Problem
 from lexbeam.glossary.matching import Rule, fold
-from lexbeam.spans import contains
+from lexbeam.text.word_boundaries import contains
 
 Words = tuple[str, ...]
 

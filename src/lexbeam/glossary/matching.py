@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from lexbeam.spans import Span, are_glued
+from lexbeam.text.word_boundaries import Span, are_glued
 
 Case = Literal["smart", "exact", "any"]
 CASES: tuple[Case, ...] = ("smart", "exact", "any")

@@ -30,7 +30,7 @@ from lexbeam.glossary.concepts import (
     forbids,
 )
 from lexbeam.glossary.decoding import decode, read_bytes
-from lexbeam.glossary.languages import language_code
+from lexbeam.text.languages import language_code
 
 _SEPARATORS = (",", ";", "\t")
 _SAMPLE_LINES = 50

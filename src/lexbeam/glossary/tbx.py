@@ -22,7 +22,7 @@ from lexbeam.glossary.concepts import (
     forbids,
 )
 from lexbeam.glossary.decoding import read_bytes
-from lexbeam.glossary.languages import language_code
+from lexbeam.text.languages import language_code
 
 _PIECE = 1 << 20
 _LARGEST_TAG = 8 << 20  # bytes: the parser goes through an unfinished tag again with each piece

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.text import UNSPACED_LANGUAGES
+from lexbeam.text.spelling import UNSPACED_LANGUAGES
 
 
 class Quality(NamedTuple):

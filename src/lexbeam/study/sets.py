@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lexbeam.errors import InputError
-from lexbeam.spans import is_unspaced, is_word_character
+from lexbeam.text.word_boundaries import is_unspaced, is_word_character
 
 PAPER_SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr3", "phr4")
 """The paper's sets; phr3 is that of its figure on placement."""

@@ -13,8 +13,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lexbeam.errors import InputError
-from lexbeam.moses import CODES, PIECES, RULES, SPECIAL, MosesBpe, libraries, split, write_pieces
-from lexbeam.pieces import SPACE
+from lexbeam.text.moses_vocabulary import (
+    CODES,
+    PIECES,
+    RULES,
+    SPECIAL,
+    MosesBpe,
+    libraries,
+    split,
+    write_pieces,
+)
+from lexbeam.text.vocabulary import SPACE
 
 _ENDS = "</w>"  # subword-nmt's mark in a merge that makes the end of a word: here, its beginning
 

@@ -18,7 +18,7 @@ from typing import Protocol
 import sentencepiece
 
 from lexbeam.errors import InputError
-from lexbeam.moses import MosesBpe
+from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.train.config import VocabularyConfig
 
 EOS, UNK = 0, 1

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sentencepiece
 
-from checkpoints import TARGET_TEXT, pieces_of, sentence_pieces
+from helpers.checkpoints import TARGET_TEXT, pieces_of, sentence_pieces
 from lexbeam.importers.huggingface.pieces import Kind, PieceModel, Special
 
 SIZE = 200

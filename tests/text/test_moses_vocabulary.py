@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lexbeam.errors import MissingExtraError, ModelError
-from lexbeam.moses import CODES, PIECES, UNKNOWN, MosesBpe
+from lexbeam.text.moses_vocabulary import CODES, PIECES, UNKNOWN, MosesBpe
 
 AWKWARD = [
     'He said: "no house".',

@@ -14,7 +14,7 @@ from itertools import islice, product
 from typing import Any
 
 from lexbeam.errors import InputError, MissingExtraError
-from lexbeam.spans import is_word_character
+from lexbeam.text.word_boundaries import is_word_character
 
 MOST_FORMS = 64
 """Forms of a term at most: verbs of Romance languages have hundreds with their pronouns."""

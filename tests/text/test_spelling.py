@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import ConstraintError, ModelError
-from lexbeam.spans import contains
-from lexbeam.text import BoolArray, SourceText, TargetText
+from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.word_boundaries import contains
 
 Processor = sentencepiece.SentencePieceProcessor
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
 from lexbeam.model import Model, word_starts
-from lexbeam.moses import MosesBpe
-from lexbeam.moses_text import MosesText
-from lexbeam.spans import contains
+from lexbeam.text.moses_spelling import MosesText
+from lexbeam.text.moses_vocabulary import MosesBpe
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator
-from toy_text import EchoScorer
 
 
 @pytest.fixture(scope="module")

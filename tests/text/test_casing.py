@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.casing import CASES, Case, Variant, capitalised, matches, variants
-from lexbeam.spans import occurrences
+from lexbeam.text.casing import CASES, Case, Variant, capitalised, matches, variants
+from lexbeam.text.word_boundaries import occurrences
 
 
 @pytest.mark.parametrize(

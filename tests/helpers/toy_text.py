@@ -11,9 +11,9 @@ import pytest
 import sentencepiece
 
 from lexbeam.model import Model, word_starts
-from lexbeam.moses import MosesBpe
 from lexbeam.scorer import PAD, IntArray, Scores
-from lexbeam.text import BoolArray
+from lexbeam.text.moses_vocabulary import MosesBpe
+from lexbeam.text.spelling import BoolArray
 from lexbeam.translator import Translator
 
 CORPUS = """

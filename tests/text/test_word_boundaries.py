@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.spans import (
+from lexbeam.text.word_boundaries import (
     are_glued,
     contains,
     is_unspaced,

@@ -23,7 +23,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-import toy_text
+from helpers import toy_text
 
 VOCABULARY = 40
 SMALL: dict[str, Any] = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import sentencepiece
 
-from lexbeam.completion import completions
+from lexbeam.text.prefixes import completions
 
 
 def beginnings(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[str]:

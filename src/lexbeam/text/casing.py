@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
-from lexbeam.spans import Span, are_glued, is_word_character, occurrences
+from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 
 Case = Literal["exact", "start", "any"]
 CASES: tuple[Case, ...] = get_args(Case)

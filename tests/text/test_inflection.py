@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from lexbeam import lemmas
 from lexbeam.errors import InputError, MissingExtraError
-from lexbeam.lemmas import MOST_FORMS, forms, lemma
+from lexbeam.text import inflection as lemmas
+from lexbeam.text.inflection import MOST_FORMS, forms, lemma
 
 
 def test_forms_of_a_noun() -> None:

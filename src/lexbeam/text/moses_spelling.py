@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lexbeam.completion import completions
-from lexbeam.moses import INVISIBLE, MosesBpe
-from lexbeam.spans import Span, are_glued, is_word_character
-from lexbeam.text import Spelling, TargetText, asked_as
+from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
+from lexbeam.text.prefixes import completions
+from lexbeam.text.spelling import Spelling, TargetText, asked_as
+from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
 _MARK = "\ufdd0"  # no character: stands for a phrase while the words around it are joined
 

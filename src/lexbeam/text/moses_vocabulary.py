@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from lexbeam.errors import MissingExtraError, ModelError
-from lexbeam.pieces import SPACE
+from lexbeam.text.vocabulary import SPACE
 
 EXTRA = "moses"
 CODES, PIECES = "bpe.codes", "bpe.json"
@@ -48,7 +48,7 @@ class Merges(Protocol):
 
 
 class WordPieces:
-    """A vocabulary for words that have spaces between them (see `lexbeam.pieces.Processor`)."""
+    """A vocabulary for words that have spaces between them (`lexbeam.text.vocabulary`)."""
 
     def __init__(self, merges: Merges, pieces: Sequence[str]) -> None:
         self._merges = merges

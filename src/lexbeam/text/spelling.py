@@ -2,7 +2,7 @@
 
 A phrase is demanded as the pieces the model itself would produce for it in the middle of a
 sentence. Everything that depends on how a vocabulary writes word boundaries is in this file;
-what is different where Moses joins the words is in `lexbeam.moses_text`.
+what is different where Moses joins the words is in `lexbeam.text.moses_spelling`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
 
-from lexbeam.completion import completions
 from lexbeam.errors import ConstraintError, ModelError
 from lexbeam.phrases import quoted
-from lexbeam.pieces import SPACE, Processor
-from lexbeam.spans import Span, are_glued, is_unspaced, locate, needs_boundary
+from lexbeam.text.prefixes import completions
+from lexbeam.text.vocabulary import SPACE, Processor
+from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced, locate, needs_boundary
 
 BoolArray = NDArray[np.bool_]
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import takewhile
 
-from lexbeam.pieces import SPACE, Processor
+from lexbeam.text.vocabulary import SPACE, Processor
 
 
 def completions(processor: Processor, text: str, ids: tuple[int, ...]) -> list[tuple[int, ...]]:

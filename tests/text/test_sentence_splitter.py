@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.sentences import split_text
+from lexbeam.text.sentence_splitter import split_text
 
 
 def always(_: str) -> bool:

@@ -1,8 +1,8 @@
 """What lexbeam asks of a vocabulary: text to pieces and ids, and back.
 
 It is the part of SentencePiece's own interface that is needed here, so its processors are
-vocabularies as they are. Whatever else wants to be one (`lexbeam.moses`) writes its pieces in
-the same way: `SPACE` at the beginning of those that begin a word.
+vocabularies as they are. Any other vocabulary (`lexbeam.text.moses_vocabulary`) writes its
+pieces in the same way: `SPACE` at the beginning of those that begin a word.
 """
 
 from __future__ import annotations
