@@ -40,7 +40,7 @@ import numpy as np
 from lexbeam.batches import TextSettings
 from lexbeam.importers import bergamot
 from lexbeam.model import Model
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 
 BEAMS, BATCHES, CONSTRAINTS = (1, 5, 10, 20), (1, 32), (0, 1, 3, 5, 10)
 

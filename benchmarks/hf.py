@@ -217,7 +217,7 @@ def imported_runs(folder: Path) -> Iterator[tuple[str, Run]]:
         print("imported: lexbeam.importers.huggingface is not there")
         return
     from lexbeam.bundle import load  # noqa: PLC0415
-    from lexbeam.search import decode  # noqa: PLC0415
+    from lexbeam.search.beam_search import decode  # noqa: PLC0415
 
     import_checkpoint = import_module("lexbeam.importers.huggingface").import_checkpoint
 

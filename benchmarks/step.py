@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from lexbeam.patterns import Form, Pattern
-from lexbeam.scorer import IntArray, Scores
-from lexbeam.search import decode
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam_search import decode
+from lexbeam.search.scorer import IntArray, Scores
 
 VOCABULARY = 32_000
 EOS = 0

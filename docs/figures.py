@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from lexbeam.outlook import AT_THE_START, TOKENS_A_SOURCE_TOKEN
+from lexbeam.search.future_cost import AT_THE_START, TOKENS_A_SOURCE_TOKEN
 from lexbeam.study.blocks import Figure
 from lexbeam.study.figures import render
 from lexbeam.tracing.collect import Candidate, Step

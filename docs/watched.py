@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import lexbeam
-from lexbeam.demands import Demand
-from lexbeam.patterns import Pattern
+from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.tracing.collect import Candidate, SearchTrace, Step
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from lexbeam.batches import Answer, Conversation, Job, Refusal, TextSettings, converse
-from lexbeam.beam import Hypothesis
 from lexbeam.errors import ConstraintError, SettingError
+from lexbeam.search.beam import Hypothesis
 
 
 def echo(jobs: list[Job]) -> list[Answer]:

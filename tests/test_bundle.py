@@ -23,7 +23,7 @@ from helpers.networks import (
 from lexbeam import bundle
 from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.model import Framing
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 from lexbeam.text.moses_vocabulary import MosesBpe
 
 SOURCE = [5, 9, 3, 0]

@@ -10,7 +10,7 @@ from lexbeam.avoidance import Avoidance
 from lexbeam.constraints import Constraints
 from lexbeam.errors import ConstraintError
 from lexbeam.evidence import find
-from lexbeam.patterns import Form, Pattern
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
 from lexbeam.wording import Beginning, Wording
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from lexbeam.phrases import Constraint
+from lexbeam.search.automaton.trie import Tokens
 from lexbeam.text.casing import Case, capitalised, matches, variants
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import Span
-from lexbeam.trie import Tokens
 
 MOST_AT_FIRST = 64
 """Phrases of a longer list are banned only where one of them has come up."""

@@ -12,13 +12,13 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, TypeVar
 
-from lexbeam.beam import Hypothesis
-from lexbeam.candidates import Moment
 from lexbeam.errors import InputError
-from lexbeam.patterns import Pattern
-from lexbeam.scorer import Scorer
-from lexbeam.search import decode
-from lexbeam.settings import Settings, at_least
+from lexbeam.search.automaton.patterns import Pattern
+from lexbeam.search.beam import Hypothesis
+from lexbeam.search.beam_search import decode
+from lexbeam.search.candidates import Moment
+from lexbeam.search.scorer import Scorer
+from lexbeam.search.settings import Settings, at_least
 from lexbeam.text.spelling import BoolArray
 
 Tokens = tuple[int, ...]

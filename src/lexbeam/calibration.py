@@ -15,7 +15,7 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 
 from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.graphs import Graphs
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 
 _SPREAD = 3.0  # standard deviations of the peaks that are kept from being cut off
 _LARGEST = {"peak": 127, "rectified": 255}  # where zero lies in the middle, and at the bottom

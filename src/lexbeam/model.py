@@ -11,7 +11,7 @@ from typing import Any
 import sentencepiece as spm
 
 from lexbeam.errors import ModelError
-from lexbeam.scorer import Scorer
+from lexbeam.search.scorer import Scorer
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.spelling import BoolArray, SourceText, TargetText

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexbeam.errors import InputError
-from lexbeam.scorer import PAD, FloatArray, IntArray, Scores
+from lexbeam.search.scorer import PAD, FloatArray, IntArray, Scores
 
 __all__ = ["HistoryScorer", "TableScorer", "every_output"]
 

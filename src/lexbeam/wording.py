@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from lexbeam.errors import ConstraintError
 from lexbeam.evidence import Place
-from lexbeam.patterns import Form, Pattern
 from lexbeam.phrases import Constraint, quoted, usable_forms
-from lexbeam.request import show_demand
 from lexbeam.results import ConstraintReport
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.trie import Tokens
+from lexbeam.search.request import show_demand
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import is_word_character
-from lexbeam.trie import Tokens
 
 
 class Spelled(NamedTuple):

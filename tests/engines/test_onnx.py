@@ -12,8 +12,8 @@ from lexbeam.engines.onnx import OnnxEngine
 from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs, transformer
 from lexbeam.graphs.positions import sinusoids
-from lexbeam.scorer import PAD, Scores
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
+from lexbeam.search.scorer import PAD, Scores
 from lexbeam.shortlist import Shortlist
 
 EOS = 0

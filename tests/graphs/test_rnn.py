@@ -10,7 +10,7 @@ from lexbeam.errors import ModelError  # noqa: E402
 from lexbeam.graphs import rnn  # noqa: E402
 from lexbeam.graphs.rnn import RnnConfig  # noqa: E402
 from lexbeam.graphs.weights import Weights, quantise  # noqa: E402
-from lexbeam.search import decode  # noqa: E402
+from lexbeam.search.beam_search import decode  # noqa: E402
 from lexbeam.train.config import NetworkConfig  # noqa: E402
 from lexbeam.train.rnn import RecurrentNetwork  # noqa: E402
 from lexbeam.train.scorer import NetworkScorer  # noqa: E402

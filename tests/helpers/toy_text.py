@@ -11,7 +11,7 @@ import pytest
 import sentencepiece
 
 from lexbeam.model import Model, word_starts
-from lexbeam.scorer import PAD, IntArray, Scores
+from lexbeam.search.scorer import PAD, IntArray, Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.spelling import BoolArray
 from lexbeam.translator import Translator

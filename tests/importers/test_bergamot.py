@@ -20,7 +20,7 @@ from lexbeam import cache
 from lexbeam.errors import ModelError
 from lexbeam.importers import bergamot
 from lexbeam.model import Model
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 
 LISTS = [[(i * 7) % VOCABULARY, (i * 3) % VOCABULARY] for i in range(VOCABULARY)]
 

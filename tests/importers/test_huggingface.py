@@ -22,7 +22,7 @@ from lexbeam.cli import main
 from lexbeam.errors import InputError, ModelError, SettingError
 from lexbeam.importers.huggingface import import_checkpoint
 from lexbeam.model import Model
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 
 SENTENCES = ["the old cat sat on the map", "five boxes", "she slept, and the king ran from the dog"]
 LANGUAGES = {"source_language": "en", "target_language": "de"}

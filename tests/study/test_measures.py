@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from helpers.toy_study import REFERENCES, make_bench
-from lexbeam import feasibility
 from lexbeam.errors import InputError
 from lexbeam.model import Model
+from lexbeam.search import feasibility
 from lexbeam.study.measures import Forced, Setting, Timed, Translated, spread_out
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexbeam.allocation import POLICIES, adjust
-from lexbeam.automaton import trace as walk
 from lexbeam.batches import Job
-from lexbeam.patterns import Form, Pattern
-from lexbeam.search import decode
-from lexbeam.settings import Settings
+from lexbeam.search.allocation import POLICIES, adjust
+from lexbeam.search.automaton.automaton import trace as walk
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam_search import decode
+from lexbeam.search.settings import Settings
 from lexbeam.testing import HistoryScorer, TableScorer
 from lexbeam.tracing import collect
 from lexbeam.tracing.collect import BatchWatcher, Candidate, SearchTrace

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 from lexbeam.batches import Job
-from lexbeam.patterns import Form, Pattern
-from lexbeam.search import decode
-from lexbeam.settings import Settings
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam_search import decode
+from lexbeam.search.settings import Settings
 from lexbeam.testing import HistoryScorer
 from lexbeam.tracing.collect import BatchWatcher, SearchTrace
 from lexbeam.tracing.page import render, to_data

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lexbeam.automaton import trace
-from lexbeam.demands import Demand
-from lexbeam.patterns import Form, Pattern
+from lexbeam.search.automaton.automaton import trace
+from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.tracing.progress import Progress
 
 A, B, C, D, EOS = 2, 3, 4, 5, 0

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lexbeam.allocation import POLICIES
 from lexbeam.errors import ConstraintError, InputError
+from lexbeam.search.allocation import POLICIES
 from lexbeam.tracing import Recorder
 from lexbeam.translator import Translator
 

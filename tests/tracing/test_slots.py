@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.allocation import adjust
+from lexbeam.search.allocation import adjust
 from lexbeam.tracing import slots
 
 

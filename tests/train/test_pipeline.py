@@ -19,7 +19,7 @@ import lexbeam
 from helpers.toy_training import write_toy_run
 from lexbeam import bundle
 from lexbeam.errors import InputError
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 from lexbeam.text.word_boundaries import contains
 from lexbeam.train import run
 from lexbeam.train.evaluate import bleu

@@ -24,7 +24,7 @@ from lexbeam.errors import InputError, ModelError
 from lexbeam.graphs import Graphs
 from lexbeam.graphs.positions import Positions, TabledPositions
 from lexbeam.graphs.weights import Float32
-from lexbeam.scorer import IntArray, Scores
+from lexbeam.search.scorer import IntArray, Scores
 from lexbeam.shortlist import Shortlist
 
 _COMPACT_AT = 4  # drop the memory of sentences that are gone: one for this many that are left
@@ -182,7 +182,7 @@ class OnnxEngine:
         top: int,
         hold: NDArray[np.bool_] | None = None,
     ) -> Scores:
-        """Price the next token of every row; see `lexbeam.scorer.Scorer`."""
+        """Price the next token of every row; see `lexbeam.search.scorer.Scorer`."""
         batch, sentences = _without_the_gone(state.batch, state.sentences[parents])
         hidden, nothing = self._hidden(batch, sentences, ban, hold)
         width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]

@@ -24,7 +24,7 @@ from transformers import EncoderDecoderCache, GenerationConfig, GenerationMixin,
 
 from lexbeam.engines.layout import Layout
 from lexbeam.errors import ModelError
-from lexbeam.scorer import PAD, IntArray, Scores
+from lexbeam.search.scorer import PAD, IntArray, Scores
 
 CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_states")
 """The names under which models keep what they remember of the tokens so far."""

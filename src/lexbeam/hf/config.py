@@ -75,7 +75,7 @@ class Plan:
     """The token that every output begins with."""
 
     def settings(self, sentences: int) -> dict[str, Any]:
-        """Return the arguments of `lexbeam.search.decode` that make it end as ``generate`` does."""
+        """Return the arguments of `search.decode` that make it end as ``generate`` does."""
         return {
             "prefix": None if self.first is None else [[self.first]] * sentences,
             "beam_size": self.beams,

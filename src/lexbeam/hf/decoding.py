@@ -32,7 +32,7 @@ from lexbeam.hf.config import (
 )
 from lexbeam.hf.output import Record, as_asked, fill_token, pack
 from lexbeam.hf.spelling import Spelled, Speller
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 
 Phrases = Sequence[Sequence[Any]]
 

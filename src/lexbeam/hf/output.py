@@ -13,7 +13,7 @@ from transformers.generation import (
     GenerateBeamEncoderDecoderOutput,
 )
 
-from lexbeam.beam import Hypothesis
+from lexbeam.search.beam import Hypothesis
 
 NOTHING = Hypothesis([], -1e9, -1e9, [], False)
 """Stands in where fewer outputs were found than asked for, with the score ``generate`` gives."""

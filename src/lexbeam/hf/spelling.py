@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from lexbeam.beam import Hypothesis
 from lexbeam.constraints import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.patterns import Form, Pattern
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.trie import Tokens
+from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import Case, variants
 from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced, needs_boundary
-from lexbeam.trie import Tokens
 
 BoolArray = NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import InputError, MissingExtraError, SettingError
-from lexbeam.settings import at_least
+from lexbeam.search.settings import at_least
 
 __all__ = ["run"]
 

@@ -16,7 +16,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.loading import find_model, load_model
 from lexbeam.model import Model
 from lexbeam.results import Translation
-from lexbeam.scorer import Scorer, Scores
+from lexbeam.search.scorer import Scorer, Scores
 from lexbeam.study import sets
 from lexbeam.study.metrics import Metrics
 from lexbeam.study.store import (

@@ -10,7 +10,7 @@ from typing import Any
 from lexbeam.batches import SettingsArguments
 from lexbeam.errors import SettingError
 from lexbeam.results import Translation
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 from lexbeam.study import sets
 from lexbeam.study.bench import Bench
 from lexbeam.study.store import Result

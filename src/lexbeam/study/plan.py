@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lexbeam.allocation import POLICIES
 from lexbeam.errors import SettingError
+from lexbeam.search.allocation import POLICIES
 from lexbeam.study.bench import Bench, Measurable
 from lexbeam.study.blocks import Section
 from lexbeam.study.measures import Setting, Translated

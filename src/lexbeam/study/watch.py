@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lexbeam.beam import Beam, History, Hypothesis
-from lexbeam.candidates import Moment
-from lexbeam.search import decode
+from lexbeam.search.beam import Beam, History, Hypothesis
+from lexbeam.search.beam_search import decode
+from lexbeam.search.candidates import Moment
 from lexbeam.study.bench import Bench
 from lexbeam.study.measures import Setting, spread_out
 from lexbeam.study.store import Result

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexbeam.allocation import POLICIES
-from lexbeam.automaton import Automaton
 from lexbeam.batches import Job
-from lexbeam.beam import BoolArray, FloatArray
-from lexbeam.candidates import Moment
-from lexbeam.demands import Demand
-from lexbeam.feasibility import count_sets
-from lexbeam.scorer import IntArray, Scorer
-from lexbeam.settings import Settings
-from lexbeam.states import States
+from lexbeam.search.allocation import POLICIES
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.states import States
+from lexbeam.search.beam import BoolArray, FloatArray
+from lexbeam.search.candidates import Moment
+from lexbeam.search.feasibility import count_sets
+from lexbeam.search.scorer import IntArray, Scorer
+from lexbeam.search.settings import Settings
 from lexbeam.tracing import slots
 from lexbeam.tracing.progress import Progress
 

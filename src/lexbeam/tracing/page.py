@@ -16,8 +16,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from lexbeam.demands import Demand
-from lexbeam.patterns import Pattern
+from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.tracing.collect import ORIGINS, Candidate, SearchTrace, Step
 
 Pieces = Callable[[Sequence[int]], list[str]]

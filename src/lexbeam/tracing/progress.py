@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.automaton import Automaton
-from lexbeam.demands import Demand
-from lexbeam.scorer import IntArray
-from lexbeam.states import States
-from lexbeam.words import Words
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.whole_words import Words
+from lexbeam.search.scorer import IntArray
 
 
 class Progress:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.batches import Answer, Job, TextSettings
-from lexbeam.candidates import Moment
 from lexbeam.document import Outcome
 from lexbeam.errors import InputError
 from lexbeam.results import Translation
-from lexbeam.scorer import Scorer
+from lexbeam.search.candidates import Moment
+from lexbeam.search.scorer import Scorer
 from lexbeam.tracing.collect import BatchWatcher, SearchTrace
 from lexbeam.tracing.page import render
 from lexbeam.translator import Translator

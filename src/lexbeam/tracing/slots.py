@@ -1,6 +1,6 @@
 """How the slots of a beam came to the banks, told once more for the reader.
 
-A policy (`lexbeam.allocation`) only says which candidates fill the beam. What each bank was
+A policy (`lexbeam.search.allocation`) only says which candidates fill the beam. What each bank was
 given first, and which slots then moved where, is worked out here from the same rules.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.allocation import allocate
+from lexbeam.search.allocation import allocate
 
 Move = tuple[int, int, int]
 """Slots that went from a bank to another: from, to, how many."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.search import decode
+from lexbeam.search.beam_search import decode
 from lexbeam.train.config import Corpus
 from lexbeam.train.corpus import Pair
 from lexbeam.train.scorer import Decodable, NetworkScorer

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lexbeam.scorer import PAD, IntArray, Scores
+from lexbeam.search.scorer import PAD, IntArray, Scores
 from lexbeam.train.parts import DecoderState
 from lexbeam.train.vocabulary import EOS
 
@@ -29,7 +29,7 @@ class Decodable(Protocol):
 
 
 class NetworkScorer:
-    """Keeps the protocol of `lexbeam.scorer` with a PyTorch network."""
+    """Keeps the protocol of `lexbeam.search.scorer` with a PyTorch network."""
 
     def __init__(self, network: Decodable, vocabulary_size: int) -> None:
         self._network = network

@@ -14,7 +14,7 @@ import numpy as np
 from lexbeam.errors import ModelError
 from lexbeam.graphs.transformer import TransformerConfig
 from lexbeam.graphs.weights import Float32
-from lexbeam.scorer import IntArray
+from lexbeam.search.scorer import IntArray
 
 _ACTIVATIONS = {
     "relu": "relu",

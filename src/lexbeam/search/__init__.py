@@ -1,0 +1,15 @@
+"""Beam search that places constraints, on tokens: the paper, in a few modules.
+
+`beam_search` has Algorithm 1 (`decode`) and Algorithm 2 (one step); `candidates`, `allocation`,
+`finishing` and `stopping` are its parts. What a hypothesis has met is kept by `automaton`.
+"""
+
+from __future__ import annotations
+
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam import Hypothesis
+from lexbeam.search.beam_search import decode
+from lexbeam.search.scorer import Scorer, Scores
+from lexbeam.search.settings import Settings
+
+__all__ = ["Form", "Hypothesis", "Pattern", "Scorer", "Scores", "Settings", "decode"]

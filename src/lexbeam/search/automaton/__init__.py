@@ -1,0 +1,1 @@
+"""What a hypothesis has met: constraints compiled to tables that many hypotheses walk through."""

@@ -1,0 +1,129 @@
+"""What ends and what has begun at each node, packed by layers: one thing a node in each.
+
+Most nodes end one phrase or none, so there are few layers; walking through all of them is a
+handful of array operations, however many hypotheses there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import Bits, intersects, pack_bits
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.trie import Goal, Progress
+from lexbeam.search.scorer import IntArray
+
+BoolArray = NDArray[np.bool_]
+_Entry = TypeVar("_Entry")
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One thing that ends at each node; a node where several end has several of these."""
+
+    sets: Bits  # shape of each word: (nodes,)
+    repeats: Bits | None
+    needs: Bits | None
+    weight: IntArray  # shape: (nodes,)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """One suffix of each node that has begun something; what counts for most comes first."""
+
+    gain: IntArray  # shape: (nodes,)
+    node: IntArray
+    begun: Bits
+    needs: Bits | None
+
+
+_NO_GOAL = Goal((), sets=0, wanted=0, size=0)
+
+
+def pack_goals(ends: Sequence[Sequence[Goal]], words: int) -> list[Completion]:
+    """Pack what ends at each node. ``words`` is the width of sets of bits."""
+    return [_pack_goal_layer(layer, words) for layer in _layers(ends, _NO_GOAL)]
+
+
+def _pack_goal_layer(goals: Sequence[Goal], words: int) -> Completion:
+    repeats = [goal.repeats for goal in goals]
+    needs = [goal.needed(len(goal.tokens)) for goal in goals]
+    return Completion(
+        pack_bits([goal.sets for goal in goals], words),
+        pack_bits(repeats, words) if any(repeats) else None,
+        pack_bits(needs, words) if any(needs) else None,
+        np.array([goal.weight for goal in goals], dtype=np.int64),
+    )
+
+
+def pack_progress(
+    progress: Sequence[Sequence[Progress]], roots: Sequence[int], words: int
+) -> list[Begun]:
+    """Pack what has begun at each node; ``roots`` has the root of each node's trie."""
+    packed = []
+    for layer in _layers(progress, Progress(0, 0, 0, 0)):
+        needs = [one.needs for one in layer]
+        nodes = [root + one.node for root, one in zip(roots, layer, strict=True)]
+        packed.append(
+            Begun(
+                np.array([one.gain for one in layer], dtype=np.int64),
+                np.array(nodes, dtype=np.int64),
+                pack_bits([one.wanted for one in layer], words),
+                pack_bits(needs, words) if any(needs) else None,
+            )
+        )
+    return packed
+
+
+def _layers(rows: Sequence[Sequence[_Entry]], nothing: _Entry) -> list[list[_Entry]]:
+    """Turn lists, one a node, into layers with one entry for each node."""
+    longest = max(map(len, rows))
+    return [[row[i] if i < len(row) else nothing for row in rows] for i in range(longest)]
+
+
+def counts(layer: Begun, states: States, unmet: Bits) -> BoolArray:
+    """Say where a suffix has begun something that is of use."""
+    of_use = intersects(layer.begun, states.node, unmet)
+    if layer.needs is not None:
+        of_use &= _allowed(layer.needs, states.node, states.seen)
+    return of_use
+
+
+def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
+    """Say where one of the bits needed is set, or none is needed."""
+    free: BoolArray = needs[0][node] == 0
+    for word in needs[1:]:
+        free &= word[node] == 0
+    return np.asarray(free | intersects(needs, node, bits))
+
+
+def complete(
+    layers: Sequence[Completion], node: IntArray, met: Bits, met_tokens: IntArray
+) -> tuple[Bits, IntArray]:
+    """Mark the phrases that end at the nodes as met, each occurrence once."""
+    for layer in layers:
+        allowed = None if layer.needs is None else _allowed(layer.needs, node, met)
+        grown: list[NDArray[np.uint64]] = []
+        new_anywhere: NDArray[np.uint64] | None = None
+        carry: NDArray[np.uint64] | None = None
+        for number, bits in enumerate(met):
+            new = layer.sets[number][node]
+            if layer.repeats is not None:
+                shifted = bits << np.uint64(1)
+                shifted = shifted if carry is None else shifted | carry
+                new = new | (shifted & layer.repeats[number][node])
+                carry = bits >> np.uint64(63)
+            new = new & ~bits
+            if allowed is not None:
+                new = np.where(allowed, new, np.uint64(0))
+            grown.append(bits | new)
+            new_anywhere = new if new_anywhere is None else new_anywhere | new
+        if new_anywhere is not None:
+            met_tokens = met_tokens + layer.weight[node] * (new_anywhere != 0)
+        met = tuple(grown)
+    return met, met_tokens

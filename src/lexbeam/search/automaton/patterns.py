@@ -1,0 +1,48 @@
+"""What may be demanded of an output, as tokens.
+
+A plain phrase is a sequence of tokens. A `Pattern` is everything else: several spellings of
+which any will do, parts in order with something between them, a place at the beginning or the
+end, a price at which it is given up. The automaton compiles both to the same tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lexbeam.search.automaton.trie import Tokens
+
+
+@dataclass(frozen=True)
+class Form:
+    """One spelling of a part."""
+
+    tokens: Tokens
+    first: bool = False
+    """It counts only as the beginning of the output."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Parts that must follow one another without sharing tokens, each in any of its forms.
+
+    A pattern given n times must occur n times, each time after the time before.
+    """
+
+    parts: tuple[tuple[Form, ...], ...]
+    within: int | None = None
+    """Most words between two neighbouring parts; None: anything may stand between them."""
+    last: bool = False
+    """The last part must be the end of the output."""
+    price: float | None = None
+    """The pattern is given up if meeting it costs more log-probability than this; None: never."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether the output has to begin with it, and may go on with its last word."""
+        alone = len(self.parts) == 1 and self.price is None and not self.last
+        return alone and all(form.first for form in self.parts[0])
+
+    @property
+    def tokens(self) -> set[int]:
+        """All tokens of all forms."""
+        return {token for part in self.parts for form in part for token in form.tokens}

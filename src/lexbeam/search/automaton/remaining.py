@@ -1,0 +1,252 @@
+"""How many tokens a hypothesis still needs before it may end.
+
+The search promises that every constraint is met as long as the length limit leaves room. To
+keep it, a hypothesis must be dropped when it can no longer finish in time, and not before. The
+constraint tokens that are missing (C minus its bank) are enough if phrases are put side by
+side, but phrases may share tokens, and avoided phrases may stand in the way. So for a sentence
+with few phrases the exact number is worked out for each state of its automaton, backwards from
+the states that may end; with many phrases, where there are too many states, C minus the bank
+is used.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.completions import BoolArray
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.trie import BEGIN, ROOT
+from lexbeam.search.scorer import IntArray
+
+NEVER = 1 << 40
+"""The need of a state from which the end can't be reached."""
+
+_MOST_BITS = 12
+_MOST_STATES = 1 << 15
+_MOST_STATES_AT_ONCE = 1 << 11
+_MOST_MOVES_AT_ONCE = 1 << 14
+"""So many are worked out before decoding starts, more only when a limit comes near."""
+_MOST_BITS_OF_KEYS = 40
+
+
+class _Needs(NamedTuple):
+    """The needs of one sentence's states."""
+
+    keys: IntArray | None
+    """What the states are, rising; None: all there are."""
+    need: IntArray
+
+
+class Room:
+    """The tokens still needed, for every state of every sentence of a batch."""
+
+    def __init__(self, automaton: Automaton, vocabulary_size: int, eos: int) -> None:
+        self._automaton = automaton
+        self._vocabulary_size = vocabulary_size
+        self._eos = eos
+        self._bits = np.array([demands.bits for demands in automaton.demands])
+        sizes = np.array([len(trie.nodes) for trie in automaton.tries])
+        chained = np.array([bool(demands.registers) for demands in automaton.demands], np.bool_)
+        small = (self._bits <= _MOST_BITS) & (
+            sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
+        )
+        self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
+        self._solved: list[_Needs | None] = [None] * len(automaton.tries)
+        self._laid_out = False
+        self.worst = automaton.sizes.copy()
+        """As much as any state needs, or more. # shape: (sentences,)"""
+        self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
+        """Tokens that matter to a sentence, at most; all others are alike."""
+        at_once = self.exact & (
+            chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
+        )
+        for sentence in np.flatnonzero(self.exact & ~self._concatenates()).tolist():
+            solved = self._solve(sentence, at_once=True) if at_once[sentence] else None
+            self.worst[sentence] = self._worst_of(sentence, solved)
+
+    def _worst_of(self, sentence: int, solved: _Needs | None) -> int:
+        """Return the largest need of a state that the search can come to, or a bound on it."""
+        demands = self._automaton.demands[sentence]
+        if solved is None:
+            # Before each part, and at first, a word may have to go on and another to begin. Twice
+            # that is far more than has been seen; it only makes the search look earlier.
+            return 2 * (demands.hard_size + 2 * (len(demands.hard_tokens) + 1))
+        need = solved.need
+        nodes = self._automaton.tries[sentence].nodes
+        if demands.strict and not any(node.avoided or node.held for node in nodes):
+            # States off the only way an output may begin are never come to. (Where something is
+            # avoided, a state on that way may have no way to the end either.)
+            start = self._automaton.start().take(np.array([sentence]))
+            need = np.append(need[need < NEVER], self.need_of(sentence, start))
+        return int(need.max())
+
+    def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Say in which sentences phrases can be put side by side in any order."""
+        words = self._automaton.whole_words
+        free = []
+        for demands, trie in zip(self._automaton.demands, self._automaton.tries, strict=True):
+            hindered = any(node.avoided or node.held for node in trie.nodes)
+            placed = demands.strict or demands.at_end or demands.softs
+            first = trie.nodes[ROOT].children.keys() - {BEGIN}
+            glued = words and not all(map(words.ends, first))
+            free.append(not hindered and not glued and not placed)
+        return np.array(free, dtype=np.bool_)
+
+    def needs(self, states: States, sentences: IntArray) -> IntArray:
+        """Return how many tokens each hypothesis must still take. # shape: as the states."""
+        if not self._laid_out:
+            self._lay_out()
+        need = self._automaton.hard_need(states, sentences)
+        if not self.exact.any():
+            return need
+        keys = self._keys(states, sentences)
+        exact = self.exact[sentences]
+        dense = exact & self._dense[sentences]
+        need = np.where(
+            dense, self._table[np.where(dense, keys + self._offset[sentences], 0)], need
+        )
+        for sentence in np.flatnonzero(self.exact & ~self._dense).tolist():
+            here = np.broadcast_to(sentences == sentence, need.shape)
+            need[here] = self._need_by_key(sentence, np.broadcast_to(keys, need.shape)[here])
+        return need
+
+    def need_of(self, sentence: int, states: States) -> int:
+        """Return the need of one hypothesis of one sentence."""
+        if self._solve(sentence) is None:
+            return int(self._automaton.hard_need(states, np.array([sentence]))[0])
+        keys = self._keys(states, np.array([sentence]))
+        return int(self._need_by_key(sentence, keys)[0])
+
+    def _keys(self, states: States, sentences: IntArray) -> IntArray:
+        """Return a number for each state: its node and what it has met."""
+        local = states.node - self._automaton.roots[sentences]
+        keys: IntArray = local << self._bits[sentences]
+        return keys + states.met[0].astype(np.int64) if states.met else keys
+
+    def _need_by_key(self, sentence: int, keys: IntArray) -> IntArray:
+        solved = self._solve(sentence)
+        assert solved is not None
+        if solved.keys is None:
+            return solved.need[keys]
+        places = np.minimum(np.searchsorted(solved.keys, keys), len(solved.keys) - 1)
+        # What can't be come to has no need: it is a state that an avoided phrase leads to.
+        return np.where(solved.keys[places] == keys, solved.need[places], NEVER)
+
+    def _lay_out(self) -> None:
+        """Put the tables of all sentences into one, so that one look-up serves the batch."""
+        solved = [self._solve(sentence) for sentence in range(len(self._solved))]
+        self._dense = np.array([one is not None and one.keys is None for one in solved], np.bool_)
+        nothing = np.zeros(1, np.int64)
+        tables = [one.need if one and one.keys is None else nothing for one in solved]
+        self._offset = np.cumsum([0, *map(len, tables)])[:-1]
+        self._table = np.concatenate(tables)
+        self._laid_out = True
+
+    def _solve(self, sentence: int, at_once: bool = False) -> _Needs | None:
+        """Work the need out for each state of a sentence; None if there are too many.
+
+        What would be too much before decoding starts, ``at_once``, is tried again later.
+        """
+        if self.exact[sentence] and self._solved[sentence] is None:
+            if self._automaton.demands[sentence].registers:
+                self._solved[sentence] = self._solve_reachable(sentence, at_once)
+            else:
+                self._solved[sentence] = self._solve_all(sentence)
+            self.exact[sentence] = at_once or self._solved[sentence] is not None
+        return self._solved[sentence]
+
+    def _solve_all(self, sentence: int) -> _Needs:
+        """List every combination of a node and phrases met."""
+        nodes = len(self._automaton.tries[sentence].nodes)
+        keys = np.arange(nodes << int(self._bits[sentence]))
+        following, closed, done = self._look_ahead(sentence, keys, self._tell_tokens(sentence)[0])
+        return _Needs(None, _shortest(following, closed, done))
+
+    def _solve_reachable(self, sentence: int, at_once: bool) -> _Needs | None:
+        """List the states that some output comes to: of registers, most combinations are none."""
+        tokens, aside = self._tell_tokens(sentence)
+        most = _MOST_MOVES_AT_ONCE // len(tokens) if at_once else _MOST_STATES
+        bits = int(self._bits[sentence])
+        start = self._automaton.start().take(np.array([sentence]))
+        known = new = self._keys(start, np.array([sentence]))
+        moves = []
+        while len(new):
+            moves.append((new, *self._look_ahead(sentence, new, tokens)))
+            _, following, closed, _ = moves[-1]
+            found = np.unique(following[~closed])
+            at_root = found[: np.searchsorted(found, 1 << bits)]
+            elsewhere = ((aside << bits)[:, None] + at_root).ravel()
+            new = np.setdiff1d(np.concatenate((found, elsewhere)), known)
+            known = np.union1d(known, new)
+            if len(known) > most:
+                return None
+        keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
+        order = keys.argsort()
+        places = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
+        return _Needs(known, _shortest(places, closed[order], done[order]))
+
+    def _look_ahead(
+        self, sentence: int, keys: IntArray, tokens: IntArray
+    ) -> tuple[IntArray, BoolArray, BoolArray]:
+        """Return where tokens lead from states, which may not be taken, and who may end.
+
+        # shape: (states, tokens), (states, tokens), (states,).
+        """
+        automaton, bits = self._automaton, int(self._bits[sentence])
+        nodes = automaton.roots[sentence] + (keys >> bits)
+        met = (keys & ((1 << bits) - 1)).astype(np.uint64)
+        no_bits = np.zeros_like(met)
+        words = (met, *[no_bits] * (automaton.words - 1)) if automaton.words else ()
+        states = automaton.at(nodes, words)
+        after = automaton.advance(states.column(), tokens[None, :])
+        closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
+        if automaton.words:
+            hard = np.uint64(automaton.demands[sentence].hard)
+            done = (states.seen[0] & hard) == hard
+        hold = automaton.hold(states)
+        if hold is not None and automaton.whole_words is not None:
+            closed |= hold[:, None] & automaton.whole_words.ended(tokens)
+            done &= ~hold
+        return self._keys(after, np.array([sentence])), closed, done
+
+    def _tell_tokens(self, sentence: int) -> tuple[IntArray, IntArray]:
+        """Return the tokens that a shortest way to the end may need, and nodes that it need not.
+
+        Of the tokens that are in no phrase, one of each kind will do. What is only in avoided
+        phrases is no better than one of its kind: it serves nothing, and closes ways. So it is
+        left out, and with it go the nodes behind it, each with what may be met at the root.
+        """
+        trie, words = self._automaton.tries[sentence], self._automaton.whole_words
+        demanded = {t for goal in self._automaton.demands[sentence].goals for t in goal.tokens}
+        other = np.ones(self._vocabulary_size, dtype=np.bool_)
+        other[[*trie.alphabet, self._eos]] = False
+        kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
+        for mark in () if words is None else (words.boundary, words.starting):
+            kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
+        kinds = [kind for kind in kinds if (kind & other).any()]
+        left_out = {t for t in trie.alphabet if t not in demanded and any(k[t] for k in kinds)}
+        tokens = [token for token in trie.alphabet if token not in left_out]
+        tokens += [int((kind & other).argmax()) for kind in kinds]
+        behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
+        open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
+        return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
+
+
+def _shortest(
+    following: IntArray,
+    closed: BoolArray,
+    done: BoolArray,
+) -> IntArray:
+    """Return the fewest steps from each state to one that is done."""
+    need = np.where(done, 0, NEVER)
+    if not following.size:
+        return need
+    while True:
+        one_more = np.where(closed, NEVER, need[following]).min(axis=1) + 1
+        better = np.minimum(need, one_more)
+        if (better == need).all():
+            return need
+        need = better

@@ -1,0 +1,50 @@
+"""Where hypotheses stand in their constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import Bits
+from lexbeam.search.scorer import IntArray
+
+
+class States(NamedTuple):
+    """Where hypotheses stand; all arrays have one shape, that of the hypotheses."""
+
+    node: IntArray
+    met: Bits
+    met_tokens: IntArray  # constraint tokens of met phrases
+    seen: Bits  # met, or waiting for the end of the word
+    seen_tokens: IntArray
+    bank: IntArray  # constraint tokens met, progress included (paper, section 3.2)
+    stages: Bits | None = None  # parts of patterns that would be of use now; None: no patterns
+
+    @property
+    def unmet(self) -> Bits:
+        """Return what is still of use: all that has not been seen, of patterns the next parts."""
+        unseen = tuple(~word for word in self.seen)
+        if self.stages is None:
+            return unseen
+        return tuple(a & b for a, b in zip(unseen, self.stages, strict=True))
+
+    def take(self, rows: IntArray) -> States:
+        """Return the states of some hypotheses, in the order asked for."""
+        return self._each(lambda array: array.take(rows))
+
+    def column(self) -> States:
+        """Return the states as one column, ready to meet a row of tokens each."""
+        return self._each(lambda array: array[:, None])
+
+    def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
+        """Apply a function to every array, once to arrays that stand for two things."""
+        node, met, met_tokens, seen, seen_tokens, bank, stages = self
+        met, met_tokens = tuple(map(change, met)), change(met_tokens)
+        if seen is self.met:
+            seen, seen_tokens = met, met_tokens
+        else:
+            seen, seen_tokens = tuple(map(change, seen)), change(seen_tokens)
+        stages = None if stages is None else tuple(map(change, stages))
+        return States(change(node), met, met_tokens, seen, seen_tokens, change(bank), stages)

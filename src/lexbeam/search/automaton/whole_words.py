@@ -1,0 +1,73 @@
+"""Where words end, as far as tokens can tell.
+
+With SentencePiece ``▁Haus`` followed by ``tür`` is *Haustür*, not *Haus*: a phrase counts only
+if the token after it begins something new. Which tokens do so is a matter of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lexbeam.errors import InputError
+from lexbeam.search.automaton.trie import Tokens
+from lexbeam.search.scorer import IntArray
+
+
+@dataclass(frozen=True)
+class Words:
+    """Facts about each token of a vocabulary. # shape of all: (vocabulary,)."""
+
+    boundary: NDArray[np.bool_]
+    """Before this token a word has ended: it starts a word, is punctuation, or is the end."""
+    closing: NDArray[np.bool_]
+    """After this token a word has ended, whatever follows: punctuation, Chinese characters."""
+    starting: NDArray[np.bool_]
+    """With this token a word begins: what the words between two parts are counted by."""
+
+    @classmethod
+    def of(
+        cls,
+        boundary: ArrayLike | None,
+        closing: ArrayLike | None,
+        vocabulary_size: int,
+        eos: int,
+        starting: ArrayLike | None = None,
+    ) -> Words | None:
+        """Return the facts as checked arrays; None where phrases are plain token sequences."""
+        if boundary is None:
+            for name, given in (("closing", closing), ("starting", starting)):
+                if given is not None:
+                    raise InputError(f"{name} is given without boundary")
+            return None
+        marks = []
+        starting = boundary if starting is None else starting
+        named = {"boundary": boundary, "closing": closing, "starting": starting}
+        for name, given in named.items():
+            mark = np.zeros(vocabulary_size, np.bool_) if given is None else np.array(given, bool)
+            if mark.shape != (vocabulary_size,):
+                raise InputError(
+                    f"{name} has shape {mark.shape}, the vocabulary has {vocabulary_size} tokens"
+                )
+            marks.append(mark)
+        marks[0][eos] = True
+        return cls(*marks)
+
+    def waits(self, phrase: Tokens) -> bool:
+        """Say whether the phrase counts only if a boundary follows."""
+        return not self.closing[phrase[-1]]
+
+    def ends(self, token: int) -> bool:
+        """Say whether a word has ended before this token."""
+        return bool(self.boundary[token])
+
+    def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
+        """Say before which of the tokens a word has ended."""
+        return self.boundary[tokens]
+
+
+def count_units(tokens: Tokens, words: Words | None) -> int:
+    """Return how many words begin in some tokens, or how many there are if words aren't known."""
+    return len(tokens) if words is None else int(words.starting[list(tokens)].sum())

@@ -1,0 +1,172 @@
+"""The beams of a batch as arrays, and the way back from a finished hypothesis to its tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import pick, starts
+from lexbeam.search.automaton.states import States
+from lexbeam.search.scorer import IntArray
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One output."""
+
+    tokens: list[int]
+    """The output, without the end of sentence."""
+    score: float
+    """Log-probability normalised by length: log_prob / (tokens + 1) ** length_penalty."""
+    log_prob: float
+    """Log-probability of the output, end of sentence included."""
+    met: list[bool]
+    """One a phrase, in the order they were given."""
+    finished: bool
+    """Whether the end of sentence was taken."""
+    end: int | None = None
+    """The token that was taken as the end."""
+    slots: list[int] = field(default_factory=list)
+    """For each token and the end: the slot of the beam that it was continued from."""
+
+
+class Beam(NamedTuple):
+    """What stands on the beam of each sentence. # shape of all: (sentences, beam)."""
+
+    token: IntArray
+    """The last token taken."""
+    parent: IntArray
+    """The slot it was continued from, on the beam before."""
+    row: IntArray
+    """The model's row of that slot."""
+    log_prob: FloatArray
+    score: FloatArray
+    """What hypotheses are compared by: normalised by length once finished (paper, 3.3)."""
+    finished: BoolArray
+    live: BoolArray
+    """On the beam and not finished. A slot that is neither is empty."""
+    states: States | None
+    """Where the hypotheses stand in their constraints, in one dimension: (sentences · beam,)."""
+
+    @classmethod
+    def start(cls, sentences: int, bos: int, states: States | None) -> Beam:
+        """Return beams that hold one empty hypothesis each."""
+        column = np.zeros((sentences, 1), np.int64)
+        row = np.arange(sentences)[:, None]
+        no, zero = column.astype(np.bool_), column.astype(np.float64)
+        return cls(column + bos, column, row, zero, zero, no, ~no, states)
+
+    def keep(self, sentences: IntArray) -> Beam:
+        """Return the beams of some of the sentences."""
+        width = self.token.shape[1]
+        slots = (sentences[:, None] * width + np.arange(width)).ravel()
+        token, parent, row, log_prob, score, finished, live, states = self
+        return Beam(
+            token[sentences],
+            parent[sentences],
+            row[sentences],
+            log_prob[sentences],
+            score[sentences],
+            finished[sentences],
+            live[sentences],
+            states and states.take(slots),
+        )
+
+    def narrow(self, width: int) -> Beam:
+        """Return the first slots of each beam, at least one."""
+        width = max(width, 1)
+        slots = (starts(*self.token.shape) + np.arange(width)).ravel()
+        token, parent, row, log_prob, score, finished, live, states = self
+        return Beam(
+            token[:, :width],
+            parent[:, :width],
+            row[:, :width],
+            log_prob[:, :width],
+            score[:, :width],
+            finished[:, :width],
+            live[:, :width],
+            states and states.take(slots),
+        )
+
+
+@dataclass
+class History:
+    """Every step's choices, so that hypotheses need not carry their tokens along.
+
+    Sentences leave the batch on the way, so each step remembers which were there.
+    """
+
+    sentences: list[IntArray] = field(default_factory=list)
+    tokens: list[IntArray] = field(default_factory=list)
+    parents: list[IntArray] = field(default_factory=list)
+
+    def record(self, sentences: IntArray, beam: Beam) -> None:
+        """Remember the choices of one step."""
+        self.sentences.append(sentences)
+        self.tokens.append(beam.token)
+        self.parents.append(beam.parent)
+
+    def way_to(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
+        """Return the tokens that led to a slot, and the slots that they were continued from."""
+        tokens: list[int] = []
+        slots: list[int] = []
+        there: IntArray | None = None
+        row = 0
+        for number in range(step, -1, -1):
+            if self.sentences[number] is not there:
+                there = self.sentences[number]
+                row = int(np.searchsorted(there, sentence))
+            tokens.append(self.tokens[number].item(row, slot))
+            slot = self.parents[number].item(row, slot)
+            slots.append(slot)
+        return tokens[::-1], slots[::-1]
+
+
+class Finished(NamedTuple):
+    """The best finished hypotheses of each sentence so far. # shape of all: (sentences, nbest).
+
+    They are kept apart from the beam, which may lose a finished hypothesis to better
+    unfinished ones that then end worse.
+    """
+
+    score: FloatArray
+    log_prob: FloatArray
+    step: IntArray
+    slot: IntArray
+    any: bool = False
+
+    @classmethod
+    def none(cls, sentences: int, nbest: int) -> Finished:
+        """Return the state before anything has finished."""
+        worst = np.full((sentences, nbest), -np.inf)
+        nowhere = np.zeros((sentences, nbest), np.int64)
+        return cls(worst, worst, nowhere, nowhere)
+
+    def add(self, beam: Beam, newly: BoolArray, step: int) -> Finished:
+        """Return these and the hypotheses that have just finished, the best of both."""
+        nbest = self.score.shape[1]
+        score = np.concatenate((self.score, np.where(newly, beam.score, -np.inf)), axis=1)
+        log_prob = np.concatenate((self.log_prob, beam.log_prob), axis=1)
+        slot = np.concatenate((self.slot, np.indices(newly.shape)[1]), axis=1)
+        when = np.concatenate((self.step, np.full(newly.shape, step)), axis=1)
+        best = (-score).argsort(axis=1, kind="stable")[:, :nbest]
+        return Finished(
+            pick(score, best),
+            pick(log_prob, best),
+            pick(when, best),
+            pick(slot, best),
+            True,
+        )
+
+    def keep(self, sentences: IntArray) -> Finished:
+        """Return those of some of the sentences."""
+        score, log_prob, step, slot, some = self
+        return Finished(
+            score[sentences], log_prob[sentences], step[sentences], slot[sentences], some
+        )

@@ -1,0 +1,249 @@
+"""The candidates of one step (paper, Algorithm 2, lines 2 to 10).
+
+From everything the model proposes, a step looks at
+
+1. the k best continuations of all hypotheses of a sentence,
+2. of every hypothesis, the tokens that start or continue a constraint it has not met,
+3. of every hypothesis, its single best continuation,
+
+without duplicates. Where phrases count as whole words only, one that has been seen is continued
+by whatever ends its word; the best of these is a candidate as well. Without it a word that the
+model would rather go on with is never left behind: its hypotheses are dropped, step after step,
+for others that are about to say it. A finished hypothesis is its own and only continuation.
+
+Slots are counted through the batch: slot s of sentence i is i · slots + s.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lexbeam.search.allocation import k_best
+from lexbeam.search.arrays import pick, starts, through
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.states import States
+from lexbeam.search.beam import Beam, BoolArray, FloatArray
+from lexbeam.search.scorer import PAD, IntArray, Scores
+
+
+class Proposals(NamedTuple):
+    """What the model answered, laid out by slot.
+
+    Each slot has 1 + top options: option 0 is what the search itself puts forward, the end of
+    sentence or a forced token, or, of a finished hypothesis, to stay as it is.
+    """
+
+    score: FloatArray  # shape: (sentences, slots · options), minus infinity: not open
+    token: IntArray  # shape: (sentences, slots · options)
+    row: IntArray  # shape: (sentences · slots,), the row of each slot
+    slots: int
+    options: int
+
+    @classmethod
+    def lay_out(
+        cls,
+        beam: Beam,
+        live: IntArray,
+        scores: Scores,
+        first: IntArray,
+        may_end: BoolArray | None,
+    ) -> Proposals:
+        """Add the model's log-probabilities to the hypotheses'.
+
+        ``live`` has the slot of each row, ``first`` each sentence's option 0; ``may_end`` says
+        which rows may take it, None: all of them.
+        """
+        sentences, slots = beam.token.shape
+        options = 1 + scores.top_ids.shape[1]
+        top_scores, top_ids, end_scores = scores.top_scores, scores.top_ids, scores.ask_scores[:, 0]
+        if may_end is not None:
+            end_scores = np.where(may_end, end_scores, -np.inf)
+        row, so_far = live, beam.log_prob.ravel()
+        everywhere = len(live) == len(so_far)
+        if not everywhere:
+            row = np.zeros(len(so_far), np.int64)
+            row[live] = starts(len(live), 1).ravel()
+            so_far = np.where(beam.live, beam.log_prob, -np.inf).ravel()
+            top_scores, top_ids = top_scores.take(row, axis=0), top_ids.take(row, axis=0)
+            end_scores = end_scores.take(row)
+        score = np.empty((len(so_far), options))
+        token = np.empty((len(so_far), options), np.int64)
+        np.add(so_far, end_scores, out=score[:, 0])
+        if not everywhere:
+            np.copyto(score[:, 0], beam.score.ravel(), where=beam.finished.ravel())
+        np.add(so_far[:, None], top_scores, out=score[:, 1:])
+        token[:, 1:] = top_ids
+        shape = (sentences, slots * options)
+        token = token.reshape(shape)
+        token[:, ::options] = first[:, None]
+        return cls(score.reshape(shape), token, row, slots, options)
+
+    def best_of_each(self) -> IntArray:
+        """Return the place of each slot's best option. # shape: (sentences, slots)."""
+        return self._best_by(self.score)
+
+    def best_ends_of_words(self, boundary: BoolArray, waiting: BoolArray) -> IntArray:
+        """Return the place of the best option of each slot before which a word has ended.
+
+        ``boundary`` marks the tokens before which it has, # shape: (vocabulary,), ``waiting`` the
+        slots for which that matters, # shape: (sentences · slots,); the others give their best.
+        # shape: (sentences, slots)
+        """
+        going_on = waiting.repeat(self.options).reshape(self.score.shape) & ~boundary[self.token]
+        return self._best_by(np.where(going_on, -np.inf, self.score))
+
+    def _best_by(self, score: FloatArray) -> IntArray:
+        best: IntArray = score.reshape(-1, self.options).argmax(axis=1)
+        return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
+
+    def slot(self, places: IntArray) -> IntArray:
+        """Return the slots that options belong to. # shape: as places."""
+        return through(places // self.options, len(places), self.slots)
+
+
+class Asked(NamedTuple):
+    """Tokens that would start or continue an unmet constraint.
+
+    # shape of all but the slots: (sentences · slots, asked), of a single sentence only those that
+    are live; score is minus infinity where there is none.
+    """
+
+    tokens: IntArray
+    targets: IntArray
+    score: FloatArray
+    slot: IntArray
+
+    @classmethod
+    def lay_out(
+        cls, beam: Beam, live: IntArray, tokens: IntArray, targets: IntArray, scores: Scores
+    ) -> Asked:
+        """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
+        so_far = beam.log_prob.ravel()[live][:, None]
+        score = np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
+        if len(beam.token) == 1 or len(live) == beam.token.size:
+            return cls(tokens, targets, score, live)
+        shape = (beam.token.size, tokens.shape[1])
+        slot = np.arange(beam.token.size)
+        by_slot = cls(np.full(shape, PAD), np.zeros(shape, np.int64), np.full(shape, -np.inf), slot)
+        for whole, part in zip(by_slot, (tokens, targets, score), strict=False):
+            whole[live] = part
+        return by_slot
+
+
+class Candidates(NamedTuple):
+    """The candidates of every sentence, and the state that each would lead to."""
+
+    score: FloatArray  # shape: (sentences, candidates), minus infinity: none
+    slot: IntArray  # shape: (sentences, candidates), the slot that is continued
+    token: IntArray  # shape: (sentences, candidates)
+    row: IntArray  # shape: (sentences · slots,), the model's row of each slot
+    states: States | None  # in one dimension: (sentences · candidates,)
+
+    def take(self, places: IntArray) -> Candidates:
+        """Return some candidates of each sentence."""
+        where = through(places, *self.score.shape)
+        return Candidates(
+            self.score.ravel()[where],
+            self.slot.ravel()[where],
+            self.token.ravel()[where],
+            self.row,
+            self.states and self.states.take(where.ravel()),
+        )
+
+
+class Chosen(NamedTuple):
+    """The candidates that fill the beams; some slots may be left empty."""
+
+    candidates: Candidates
+    taken: BoolArray  # shape: (sentences, beam)
+    ended: BoolArray  # shape: (sentences, beam)
+    among: Candidates
+    """All candidates of the step; those of plain search are only the best."""
+    places: IntArray | None
+    """Which of them were chosen; None: all. # shape: (sentences, beam)."""
+    worth: FloatArray | None = None
+    """What all candidates were compared by, if not by score. # shape: (sentences, candidates)."""
+
+
+class Moment(NamedTuple):
+    """What an observer is shown of a step: the beam after pruning, and how it came about."""
+
+    step: int
+    sentences: IntArray  # shape: (sentences,), those still searched
+    beam: Beam
+    chosen: Chosen
+    automaton: Automaton | None = None
+    """What the states of hypotheses mean; None: no sentence of the batch has constraints."""
+
+
+def best_of_all(proposals: Proposals, k: int) -> Candidates:
+    """Return the k best continuations of each sentence: plain search looks no further."""
+    places = k_best(proposals.score, k)
+    score, token = pick(proposals.score, places), pick(proposals.token, places)
+    return Candidates(score, proposals.slot(places), token, proposals.row, None)
+
+
+def collect(
+    proposals: Proposals,
+    beam: int,
+    beam_sizes: IntArray | None,
+    automaton: Automaton,
+    states: States,
+    asked: Asked,
+) -> Candidates:
+    """Return all candidates of each sentence.
+
+    ``beam`` is the largest beam of the batch; ``beam_sizes``, # shape: (sentences,), is given
+    where they differ.
+    """
+    best = k_best(proposals.score, beam)  # (1)
+    more = _best_of_each(proposals, automaton, states)  # (3)
+    places = np.concatenate((best, *more), axis=1)
+    score = pick(proposals.score, places)
+    k = best.shape[1]
+    if beam_sizes is not None:
+        score[:, :k][np.arange(k) >= beam_sizes[:, None]] = -np.inf
+    score[:, k:][_already_in(places, score, k, proposals.score.shape[1])] = -np.inf
+    if len(more) > 1:
+        score[:, -proposals.slots :][more[1] == more[0]] = -np.inf
+    slot, token = proposals.slot(places), pick(proposals.token, places)
+    nodes = automaton.follow(states.node[slot], token)
+    each = asked.tokens.shape[1]
+    if each:  # (2)
+        score[automaton.serves(nodes, states, slot) & (places % proposals.options > 0)] = -np.inf
+        shape = (len(score), -1)
+        asked_slot = asked.slot.repeat(each).reshape(shape)
+        score = np.concatenate((score, asked.score.reshape(shape)), axis=1)
+        slot = np.concatenate((slot, asked_slot), axis=1)
+        token = np.concatenate((token, asked.tokens.reshape(shape)), axis=1)
+        nodes = np.concatenate((nodes, asked.targets.reshape(shape)), axis=1)
+    reached = automaton.branch(states, slot.ravel(), token.ravel(), nodes.ravel())
+    return Candidates(score, slot, token, proposals.row, reached)
+
+
+def _best_of_each(
+    proposals: Proposals, automaton: Automaton, states: States
+) -> tuple[IntArray, ...]:
+    """Return each hypothesis's best continuation, and, if it matters, its best end of a word.
+
+    # shape of each: (sentences, slots)
+    """
+    best = proposals.best_of_each()
+    words = automaton.whole_words
+    if words is None or states.seen is states.met:
+        return (best,)
+    waiting = states.seen_tokens > states.met_tokens
+    if not waiting.any():
+        return (best,)
+    return best, proposals.best_ends_of_words(words.boundary, waiting)
+
+
+def _already_in(places: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:
+    """Say which of the places from k on are among the first k of their sentence."""
+    chosen = np.zeros(len(places) * width, np.bool_)
+    where = through(places, len(places), width)
+    chosen[where[:, :k][score[:, :k] > -np.inf]] = True
+    again: BoolArray = chosen[where[:, k:]]
+    return again

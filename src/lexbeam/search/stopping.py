@@ -1,0 +1,121 @@
+"""When a sentence is done: the stopping rules that can be chosen.
+
+Log-probabilities only fall, but a score is a log-probability divided by a power of the length,
+and so may rise: whether something unfinished can still win is certain only under ``bound``, which
+takes every output to be as long as it may be. ``likely`` takes it to be at most half as long again
+as is usual for its source.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexbeam.search.arrays import through
+from lexbeam.search.beam import Beam, BoolArray, Finished, FloatArray
+from lexbeam.search.scorer import IntArray
+from lexbeam.search.settings import Settings
+
+LENGTHS_EXPECTED = 1.5
+"""How many times as long as expected an output is taken to be at most."""
+
+_A_FEW = 3
+"""Tokens that even the shortest output may have more."""
+
+
+def are_done(
+    settings: Settings,
+    beam: Beam,
+    finished: Finished,
+    step: int,
+    longest: IntArray | FloatArray,
+    sizes: IntArray,
+) -> BoolArray:
+    """Say which sentences are done after a step. # shape: (sentences,).
+
+    ``longest`` is the length of each one's longest output, its end counted, as far as outputs
+    are looked ahead to; ``sizes`` is the number of its constraint tokens.
+    """
+    done: BoolArray = np.logical_not(beam.live.any(axis=1))
+    worst = finished.score[:, -1]  # minus infinity until there are nbest of them
+    if settings.stop == "first":
+        done |= finished.score[:, 0] > -np.inf
+    elif settings.stop == "full":
+        done |= worst > -np.inf
+    elif settings.stop in ("bound", "likely"):
+        done |= ~(best_ever(beam, step, longest, settings.length_penalty) > worst)
+    elif settings.stop == "now":
+        best = best_now(beam, step, sizes, settings.length_penalty)
+        done |= (worst > -np.inf) & ~(best > worst)
+    return done
+
+
+def likely_longest(expected: FloatArray, step: int) -> FloatArray:
+    """Return how long outputs may become, if they are as long as expected or half as long again.
+
+    # shape: (sentences,). What is longer already may end with the next token.
+    """
+    longest: FloatArray = np.maximum(LENGTHS_EXPECTED * expected + _A_FEW, step + 2)
+    return longest
+
+
+def best_ever(beam: Beam, step: int, longest: IntArray | FloatArray, power: float) -> FloatArray:
+    """Return the best score that a live hypothesis could still get. # shape: (sentences,).
+
+    What its log-probability will be divided by lies between the length it would have now and
+    the longest there is.
+    """
+    now = best_log_prob(beam, beam.live)
+    best: FloatArray = np.maximum(now / float(step + 2) ** power, now / longest**power)
+    return best
+
+
+def best_now(beam: Beam, step: int, sizes: IntArray, power: float) -> FloatArray:
+    """Return the best score of what might end, if it did so here. # shape: (sentences,).
+
+    Hypotheses that have phrases to place yet don't count: they look better than they are.
+    """
+    ready = beam.live
+    if beam.states is not None:
+        ready = ready & (beam.states.bank.reshape(ready.shape) == sizes[:, None])
+    best: FloatArray = best_log_prob(beam, ready) / float(step + 1) ** power
+    return best
+
+
+def best_log_prob(beam: Beam, among: BoolArray) -> FloatArray:
+    """Return the best log-probability of some hypotheses, minus infinity where there are none."""
+    best: FloatArray = np.where(among, beam.log_prob, -np.inf).max(axis=1)
+    return best
+
+
+_NARROW = 24
+"""The beam up to which it is quicker to compare all hypotheses of a sentence with each other."""
+
+
+def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
+    """Drop what is far behind the best finished hypothesis, or the best of its bank."""
+    ended, live = beam.finished, beam.live
+    if settings.prune is not None and finished.any:  # paper, section 3.3
+        near = beam.score >= finished.score[:, :1] - settings.prune
+        ended, live = ended & near, live & near
+    if settings.lag is not None:
+        live = live & (beam.score >= best_of_bank(beam, live, finished.any) - settings.lag)
+    return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:
+    """Return the score of the best live hypothesis of each one's bank. # shape: as score."""
+    if beam.states is None and not any_finished:
+        return beam.score[:, :1]  # plain search puts the best first
+    score = np.where(live, beam.score, -np.inf)
+    if beam.states is None:
+        best: FloatArray = score.max(axis=1, keepdims=True)
+        return best
+    bank = beam.states.bank.reshape(score.shape)
+    if score.shape[1] <= _NARROW:
+        same = bank[:, :, None] == bank[:, None, :]  # shape: (sentences, beam, beam)
+        best = np.where(same, score[:, None, :], -np.inf)
+        return np.asarray(best.max(axis=2))
+    bank = through(bank, len(score), int(bank.max()) + 1)
+    best = np.full(int(bank.max()) + 1, -np.inf)
+    np.maximum.at(best, bank, score)
+    return best[bank]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lexbeam.search.beam_search import decode
+from lexbeam.search.candidates import Proposals
+from lexbeam.testing import TableScorer
+
+BOS, EOS, HAUS, TUER, IST, GROSS = range(6)
+STARTS_A_WORD = np.array([True, True, True, False, True, True])
+
+
+def compound_lover() -> TableScorer:
+    """Return a model that hardly ever lets a word end after HAUS: it goes on with TUER."""
+    unlikely = np.full((6, 6), -9.0)
+    unlikely[BOS, IST] = unlikely[IST, GROSS] = unlikely[GROSS, EOS] = -0.1
+    unlikely[HAUS, TUER] = -0.01
+    unlikely[TUER, IST] = unlikely[TUER, EOS] = -0.7
+    return TableScorer(unlikely, bos=BOS, eos=EOS, word_starts=STARTS_A_WORD)
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs"])
+@pytest.mark.parametrize("lag", [0, 3])
+def test_a_word_that_the_model_would_rather_go_on_with_is_left_behind(
+    algorithm: str, lag: float
+) -> None:
+    found = decode(
+        compound_lover(),
+        [[0] * 3],
+        [[[HAUS]]],
+        beam_size=5,
+        algorithm=algorithm,
+        lag=lag,
+        boundary=STARTS_A_WORD,
+        max_length=30,
+    )[0][0]
+    assert found.met == [True]
+    assert len(found.tokens) <= 6  # and does not run on to the limit
+
+
+def test_the_best_end_of_a_word_is_looked_for_only_where_one_is_waited_for() -> None:
+    score = np.array([[-5.0, -1.0, -2.0, -6.0, -1.0, -3.0]])
+    token = np.array([[EOS, TUER, IST, EOS, TUER, GROSS]])
+    proposals = Proposals(score, token, np.arange(2), slots=2, options=3)
+    waiting = np.array([True, False])
+    assert proposals.best_ends_of_words(STARTS_A_WORD, waiting).tolist() == [[2, 4]]
+    assert proposals.best_of_each().tolist() == [[1, 4]]

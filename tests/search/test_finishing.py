@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.brute_force import best_output, keeps_to
+from lexbeam.errors import ScorerError
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam_search import decode
+from lexbeam.search.scorer import IntArray
+from lexbeam.testing import HistoryScorer, TableScorer
+
+ASIDE: dict[str, Any] = {"aside": True, "cut": True, "prune": None}
+
+
+def random_table(seed: int, size: int = 8) -> TableScorer:
+    random = np.random.default_rng(seed)
+    return TableScorer(np.log(random.dirichlet(np.full(size, 0.7), size)), bos=0, eos=1)
+
+
+def reference(
+    scorer: HistoryScorer, ends: list[int], k: int, limit: int, stop: str, power: float
+) -> list[tuple[float, list[int]]]:
+    """Search as ``generate`` of transformers does, one candidate after the other."""
+    live: list[tuple[float, list[int]]] = [(0.0, [])]
+    done: list[tuple[float, list[int]]] = []
+    for step in range(limit):
+        candidates = sorted(
+            (
+                (log_prob + float(price), [*tokens, token])
+                for log_prob, tokens in live
+                for token, price in enumerate(scorer.next_log_probs("s", tokens))
+            ),
+            reverse=True,
+        )[: k * (1 + len(ends))]
+        ended = [c[1][-1] in ends or step == limit - 1 for c in candidates]
+        length = (step + 1.0) ** power
+        done += [
+            (c[0] / length, c[1]) for c, end in zip(candidates[:k], ended, strict=False) if end
+        ]
+        done = sorted(done, reverse=True)[:k]
+        live = [c for c, end in zip(candidates, ended, strict=True) if not end][:k]
+        if not live:
+            break
+        hope = {
+            "full": -np.inf,
+            "now": live[0][0] / length,
+            "bound": max(live[0][0] / (step + 2.0) ** power, live[0][0] / float(limit) ** power),
+        }[stop]
+        if len(done) == k and hope <= done[-1][0]:
+            break
+    return done
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    ends=st.sampled_from([[1], [1, 4], [1, 4, 6]]),
+    k=st.integers(1, 6),
+    limit=st.integers(1, 9),
+    stop=st.sampled_from(["full", "now", "bound"]),
+    power=st.sampled_from([-0.5, 0.0, 0.6, 1.0]),
+)
+@settings(deadline=None, max_examples=150)
+def test_ends_set_aside_as_generate_does(
+    seed: int, ends: list[int], k: int, limit: int, stop: str, power: float
+) -> None:
+    scorer: Any = HistoryScorer(8, eos=1, seed=seed)
+    scorer.ends = ends
+    found = decode(
+        scorer,
+        ["s"],
+        beam_size=k,
+        nbest=k,
+        max_length=limit,
+        stop=stop,
+        length_penalty=power,
+        **ASIDE,
+    )[0]
+    expected = reference(scorer, ends, k, limit, stop, power)
+    assert len(found) == len(expected)
+    for hypothesis, (score, tokens) in zip(found, expected, strict=True):
+        assert hypothesis.score == pytest.approx(score)
+        end = [] if hypothesis.end is None else [hypothesis.end]
+        assert [*hypothesis.tokens, *end] == tokens
+        assert hypothesis.finished == (tokens[-1] in ends)
+        assert len(hypothesis.slots) == len(tokens)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    phrases=st.lists(st.lists(st.sampled_from([0, 2, 3]), min_size=1, max_size=2), max_size=2),
+    avoid=st.lists(st.lists(st.sampled_from([0, 2, 3]), min_size=2, max_size=2), max_size=1),
+)
+@settings(deadline=None, max_examples=60)
+def test_a_wide_beam_finds_the_best_output(
+    seed: int, phrases: list[list[int]], avoid: list[list[int]]
+) -> None:
+    scorer = HistoryScorer(4, eos=1, seed=seed)
+    truth = best_output(
+        scorer, 4, source="s", phrases=phrases, avoid=avoid, prefix=[], length_penalty=1.0,
+        boundary=None,
+    )  # fmt: skip
+    if truth is None:
+        return
+    found = decode(
+        scorer,
+        ["s"],
+        [phrases],
+        [avoid],
+        beam_size=500,
+        max_length=4,
+        stop="bound",
+        prune=None,
+        aside=True,
+    )[0][0]
+    assert found.score == pytest.approx(truth[0])
+    assert tuple(found.tokens) == truth[1]
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 4),
+    limit=st.integers(5, 9),
+    whole_words=st.booleans(),
+)
+@settings(deadline=None, max_examples=100)
+def test_phrases_are_met_before_any_end(seed: int, k: int, limit: int, whole_words: bool) -> None:
+    random = np.random.default_rng(seed)
+    scorer: Any = random_table(seed)
+    scorer.ends = [1, 4]
+    scorer.word_starts = None
+    if whole_words:
+        scorer.word_starts = np.isin(range(8), [0, 2, 7]) | (random.random(8) < 0.3)
+    phrases = [random.choice([0, 2, 3, 5], random.integers(1, 3)).tolist() for _ in range(2)]
+    boundary = (
+        None if scorer.word_starts is None else scorer.word_starts | np.isin(range(8), [1, 4])
+    )
+    avoid = [[6, 7]]
+    found = decode(
+        scorer, [None], [phrases], [avoid], beam_size=k, nbest=k, max_length=limit, stop="now",
+        boundary=boundary, **ASIDE,
+    )[0]  # fmt: skip
+    for hypothesis in found:
+        assert keeps_to(hypothesis.tokens, phrases, avoid, boundary=boundary)
+        assert not {1, 4} & set(hypothesis.tokens)
+        assert len(hypothesis.tokens) == limit or hypothesis.end in (1, 4)
+
+
+class Stopping(TableScorer):
+    """Stops at a token that does not end anything by itself."""
+
+    def __init__(self, seed: int, token: int) -> None:
+        super().__init__(random_table(seed).log_probs, bos=0, eos=1)
+        self.token = token
+
+    def stops(self, state: Any, parents: IntArray, tokens: IntArray) -> Any:  # noqa: ARG002
+        assert parents.shape == tokens.shape
+        return tokens == self.token
+
+
+def test_a_scorer_may_stop_outputs() -> None:
+    more: dict[str, Any] = {"beam_size": 3, "nbest": 3, "max_length": 8, "length_penalty": 0.0}
+    found = decode(Stopping(1, 6), [None] * 2, **more, **ASIDE)
+    assert found[0] == found[1]
+    assert any(hypothesis.tokens[-1:] == [6] for hypothesis in found[0])
+    for hypothesis in found[0]:
+        assert 6 not in hypothesis.tokens[:-1]
+        assert hypothesis.finished == (hypothesis.end == 1) == (6 not in hypothesis.tokens)
+
+
+def test_it_is_not_obeyed_before_phrases_are_met() -> None:
+    class StopAll(Stopping):
+        def stops(self, state: Any, parents: IntArray, tokens: IntArray) -> Any:  # noqa: ARG002
+            return np.ones_like(tokens, np.bool_)
+
+    found = decode(StopAll(1, 5), [None] * 2, [[[2, 3]], []], beam_size=3, max_length=8, **ASIDE)
+    assert found[0][0].tokens[-2:] == [2, 3]
+    assert len(found[1][0].slots) == 1
+
+
+def test_what_stops_says_must_fit() -> None:
+    class Short(Stopping):
+        def stops(self, state: Any, parents: IntArray, tokens: IntArray) -> Any:  # noqa: ARG002
+            return np.zeros(1, np.bool_)
+
+    with pytest.raises(ScorerError, match="stops has shape"):
+        decode(Short(1, 5), [None], beam_size=3)
+
+
+def test_what_is_given_up_is_paid_for_however_an_output_ends() -> None:
+    scorer: Any = random_table(3)
+    scorer.ends = [1, 4]
+    dear, cheap = (Pattern(((Form((5,)),),), price=price) for price in (1e3, 1e-3))
+    for cut in (False, True):
+        for limit in (2, 6):
+            more = ASIDE | {"cut": cut, "beam_size": 4, "nbest": 4, "max_length": limit}
+            bought, saved = (decode(scorer, [None], [[p]], **more)[0] for p in (dear, cheap))
+            assert 5 in bought[0].tokens
+            free = decode(scorer, [None], **more)[0]
+            assert saved[0].score == pytest.approx(free[0].score)
+            for hypothesis in (*bought, *saved):
+                assert hypothesis.met == [5 in hypothesis.tokens]
+                log_prob, last = 0.0, scorer.bos
+                for token in [*hypothesis.tokens, *([hypothesis.end] if hypothesis.end else [])]:
+                    log_prob, last = log_prob + scorer.log_probs[last, token], token
+                assert hypothesis.log_prob == pytest.approx(log_prob)
+                assert hypothesis.score == pytest.approx(log_prob / len(hypothesis.slots))

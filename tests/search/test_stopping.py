@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lexbeam.search.automaton.states import States
+from lexbeam.search.beam import Beam, Finished
+from lexbeam.search.settings import Settings
+from lexbeam.search.stopping import LENGTHS_EXPECTED, are_done, likely_longest
+
+
+def beam(log_probs: list[float], banks: list[int] | None = None) -> Beam:
+    log_prob = np.array([log_probs])
+    zeros = np.zeros_like(log_prob, np.int64)
+    yes = np.ones_like(log_prob, np.bool_)
+    states = None
+    if banks is not None:
+        bank = np.array(banks)
+        states = States(bank, (), bank, (), bank, bank)
+    return Beam(zeros, zeros, zeros, log_prob, log_prob, ~yes, yes, states)
+
+
+def finished(*scores: float) -> Finished:
+    score = np.array([scores])
+    return Finished(score, score, np.zeros((1, 2), np.int64), np.zeros((1, 2), np.int64), True)
+
+
+def is_done(stop: str, live: Beam, done: Finished, power: float = 1.0) -> bool:
+    settings = Settings(stop=stop, nbest=2, length_penalty=power)
+    return bool(are_done(settings, live, done, 3, np.array([10]), np.array([2]))[0])
+
+
+@pytest.mark.parametrize(
+    ("stop", "expected"), [("all", False), ("first", True), ("full", False), ("now", False)]
+)
+def test_one_of_two_has_finished(stop: str, expected: bool) -> None:
+    assert is_done(stop, beam([-1.0, -9.0]), finished(-0.1, -np.inf)) == expected
+
+
+@pytest.mark.parametrize(
+    ("best", "now", "bound"),
+    [(-3.9, False, False), (-4.0, True, False), (-9.9, True, False), (-10.0, True, True)],
+)
+def test_now_and_bound_look_at_different_lengths(best: float, now: bool, bound: bool) -> None:
+    live, done = beam([best, -20.0]), finished(-0.5, -1.0)
+    assert is_done("now", live, done) == now  # divided by 4 tokens
+    assert is_done("bound", live, done) == bound  # divided by 10
+    assert is_done("full", live, done)
+
+
+def test_now_does_not_look_at_hypotheses_with_phrases_to_place() -> None:
+    done = finished(-0.5, -1.0)
+    assert is_done("now", beam([-1.0, -8.0], banks=[1, 2]), done)
+    assert not is_done("now", beam([-8.0, -1.0], banks=[1, 2]), done)
+    assert is_done("now", beam([-1.0, -1.0], banks=[1, 1]), done)
+
+
+def test_nothing_left() -> None:
+    live = beam([-1.0, -1.0])
+    assert is_done("all", live._replace(live=~live.live), finished(-np.inf, -np.inf))
+
+
+def test_what_is_likely_is_half_as_long_again_as_expected_or_ends_at_once() -> None:
+    expected = np.array([10.0, 100.0])
+    assert likely_longest(expected, 3).tolist() == [LENGTHS_EXPECTED * e + 3 for e in expected]
+    assert likely_longest(expected, 40).tolist() == [42, LENGTHS_EXPECTED * 100 + 3]
