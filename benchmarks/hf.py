@@ -5,7 +5,7 @@ Random Marian models of two sizes, base (d 512, 6 + 6 layers, 58k tokens) and sm
 
 - ``generate`` as it is, without constraints,
 - lexbeam in place (``custom_generate``),
-- lexbeam imported, float32 and int8, where `lexbeam.importers.huggingface` is there,
+- lexbeam imported, float32 and int8, where `lexbeam.models.importers.huggingface` is there,
 - transformers 4.56.2 with ``force_words_ids``, the last version to have it, where
   ``--old PYTHON`` names an interpreter that has it,
 - CTranslate2, float32 and int8, without constraints, where it is installed.
@@ -213,13 +213,13 @@ class _Endless:
 
 def imported_runs(folder: Path) -> Iterator[tuple[str, Run]]:
     """Yield the model on lexbeam's own engine, where it can be imported."""
-    if find_spec("lexbeam.importers.huggingface") is None:
-        print("imported: lexbeam.importers.huggingface is not there")
+    if find_spec("lexbeam.models.importers.huggingface") is None:
+        print("imported: lexbeam.models.importers.huggingface is not there")
         return
-    from lexbeam.bundle import load  # noqa: PLC0415
+    from lexbeam.models.bundle import load  # noqa: PLC0415
     from lexbeam.search.beam_search import decode  # noqa: PLC0415
 
-    import_checkpoint = import_module("lexbeam.importers.huggingface").import_checkpoint
+    import_checkpoint = import_module("lexbeam.models.importers.huggingface").import_checkpoint
 
     def make(precision: str) -> Run:
         out = folder.parent / f"{folder.name}-{precision}"

@@ -14,8 +14,9 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexbeam import cli, registry
+from lexbeam import cli
 from lexbeam.errors import ModelError
+from lexbeam.models import registry
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.toy_text import EchoScorer
-from lexbeam import loading
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError, SettingError
-from lexbeam.model import Model
+from lexbeam.models import loading
+from lexbeam.models.model import Model
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator, load
 

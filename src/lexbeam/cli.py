@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 import lexbeam
-from lexbeam import registry
 from lexbeam.errors import LexbeamError
 from lexbeam.glossary.commands import glossary, glossary_options, load_glossary
 from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
+from lexbeam.models import registry
 from lexbeam.phrases import quoted
 from lexbeam.shapes import Reader, read_argument, read_list
 from lexbeam.stream import Stream
@@ -352,7 +352,7 @@ def hf(
         --source-language eng_Latn --target-language deu_Latn
       lexbeam import hf t5-small en-de --source-prefix "translate English to German:"
     """
-    from lexbeam.importers.huggingface import import_checkpoint  # noqa: PLC0415  (slow to import)
+    from lexbeam.models.importers.huggingface import import_checkpoint  # noqa: PLC0415  (slow to import)
 
     with graceful():
         folder = import_checkpoint(

@@ -19,8 +19,8 @@ from lexbeam.constraints import Constraint, Constraints, quoted, unusable
 from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
 from lexbeam.glossary import Glossary
-from lexbeam.loading import load_model
-from lexbeam.model import Model
+from lexbeam.models.loading import load_model
+from lexbeam.models.model import Model
 from lexbeam.results import Translation
 from lexbeam.terms import Terms
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lexbeam
-from lexbeam import loading
+from lexbeam.models import loading
 
 LARGEST = 15 * 2**20
 

@@ -11,7 +11,7 @@ import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
 
-from lexbeam.graphs.transformer import TransformerConfig
+from lexbeam.models.graphs.transformer import TransformerConfig
 
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]

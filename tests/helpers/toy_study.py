@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lexbeam.model import Model
+from lexbeam.models.model import Model
 from lexbeam.study.bench import Bench, TestSet
 from lexbeam.study.plan import Plan
 from lexbeam.study.store import Store

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from lexbeam.model import Model, word_starts
+from lexbeam.models.model import Model, word_starts
 from lexbeam.search.scorer import PAD, IntArray, Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.spelling import BoolArray

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.toy_study import make_bench, make_plan
 from lexbeam.errors import InputError, SettingError
-from lexbeam.model import Model
+from lexbeam.models.model import Model
 from lexbeam.study import report
 from lexbeam.study.bench import Bench
 from lexbeam.study.conduct import PARTS, choose_parts, conduct, read_text

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.toy_study import SOURCES, make_bench
 from lexbeam.errors import InputError
-from lexbeam.model import Model
+from lexbeam.models.model import Model
 from lexbeam.study.alignment import Entry, Pair, Phrase
 from lexbeam.study.dictionaries import (
     Dictated,

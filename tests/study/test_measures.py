@@ -6,7 +6,7 @@ import pytest
 
 from helpers.toy_study import REFERENCES, make_bench
 from lexbeam.errors import InputError
-from lexbeam.model import Model
+from lexbeam.models.model import Model
 from lexbeam.search import feasibility
 from lexbeam.study.measures import Forced, Setting, Timed, Translated, spread_out
 

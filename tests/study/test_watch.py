@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from helpers.toy_study import make_bench
-from lexbeam.model import Model
+from lexbeam.models.model import Model
 from lexbeam.study.measures import Setting
 from lexbeam.study.watch import Watched
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
-from lexbeam.model import Model, word_starts
+from lexbeam.models.model import Model, word_starts
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.word_boundaries import contains

@@ -17,8 +17,8 @@ pytest.importorskip("sacrebleu")
 
 import lexbeam
 from helpers.toy_training import write_toy_run
-from lexbeam import bundle
 from lexbeam.errors import InputError
+from lexbeam.models import bundle
 from lexbeam.search.beam_search import decode
 from lexbeam.text.word_boundaries import contains
 from lexbeam.train import run

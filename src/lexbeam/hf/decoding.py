@@ -21,7 +21,6 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from lexbeam.engines.transformers import Prompt, TransformersEngine, output_size
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.hf.config import (
     Plan,
@@ -32,6 +31,7 @@ from lexbeam.hf.config import (
 )
 from lexbeam.hf.output import Record, as_asked, fill_token, pack
 from lexbeam.hf.spelling import Spelled, Speller
+from lexbeam.models.engines.transformers import Prompt, TransformersEngine, output_size
 from lexbeam.search.beam_search import decode
 
 Phrases = Sequence[Sequence[Any]]

@@ -13,8 +13,8 @@ from typing import Any, Protocol, cast
 
 from lexbeam.batches import SettingsArguments
 from lexbeam.errors import ConstraintError
-from lexbeam.loading import find_model, load_model
-from lexbeam.model import Model
+from lexbeam.models.loading import find_model, load_model
+from lexbeam.models.model import Model
 from lexbeam.results import Translation
 from lexbeam.search.scorer import Scorer, Scores
 from lexbeam.study import sets

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lexbeam import bundle
-from lexbeam.graphs.rnn import RnnConfig
-from lexbeam.graphs.transformer import TransformerConfig
+from lexbeam.models import bundle
+from lexbeam.models.graphs.rnn import RnnConfig
+from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.train.config import NetworkConfig, RunConfig
 from lexbeam.train.rnn import RecurrentNetwork
 from lexbeam.train.transformer import Transformer

@@ -1,0 +1,1 @@
+"""Find, load, store and run models."""

@@ -1,0 +1,212 @@
+"""The small parts that networks are made of: dense layers, normalisation, tables.
+
+A dense layer is done in eight bits where its matrix is an `Int8Matrix`, in float otherwise:
+precision is decided by the weights, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.errors import ModelError
+from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed, Weights
+from lexbeam.models.graphs.writer import GraphWriter
+
+ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh")
+_NORM = ("scale", "bias")
+_MIDDLE = 128  # what zero is in unsigned eight bits
+
+
+class Quantised(NamedTuple):
+    """An activation in eight bits; the names of what makes it up."""
+
+    values: str
+    scale: str
+    zero: str
+
+
+class Layers:
+    """Write layers into a graph, taking weights by name.
+
+    ``rms`` normalises by size alone, without centring; without ``biases`` dense layers only
+    multiply.
+    """
+
+    def __init__(
+        self,
+        graph: GraphWriter,
+        weights: Weights,
+        epsilon: float,
+        *,
+        rms: bool = False,
+        biases: bool = True,
+    ) -> None:
+        self._graph = graph
+        self._weights = weights
+        self._epsilon = epsilon
+        self._rms = rms
+        self._biases = biases
+        self._quantised: dict[tuple[str, float | None, int], Quantised] = {}
+        self._tables: dict[str, str] = {}
+
+    def vector(self, name: str) -> Float32:
+        """Return a weight that is a vector, whatever its shape in the file."""
+        weight = self._weights[name]
+        if isinstance(weight, Int8Matrix):
+            weight = weight.to_float()
+        return weight.reshape(-1)
+
+    def table(self, name: str) -> Float32:
+        """Return a weight that is a small table and never rounded."""
+        weight = self._weights[name]
+        return weight.to_float() if isinstance(weight, Int8Matrix) else weight
+
+    def norm(self, x: str, name: str, suffix: str = "") -> str:
+        """Layer normalisation."""
+        names = [f"{name}_scale{suffix}"] if self._rms else [f"{name}_{w}{suffix}" for w in _NORM]
+        weights = [self._graph.constant(self.vector(each), each) for each in names]
+        kind = "SimplifiedLayerNormalization" if self._rms else "LayerNormalization"
+        return self._graph.node(kind, x, *weights, axis=-1, epsilon=self._epsilon)
+
+    def dense(self, x: str, name: str, bias: str = "", after: str = "", gate: str = "") -> str:
+        """Multiply by a matrix and add a bias.
+
+        ``after`` is an activation of the input, which ``gate`` is then multiplied with.
+        """
+        weight = self._weights[name]
+        offset = self.vector(bias) if bias and self._biases else None
+        rectified = after == "relu" and not gate
+        if rectified and isinstance(weight, Int8Matrix) and weight.activation is not None:
+            # Rounding to unsigned integers cuts the negative half off by itself.
+            return self._int8(self.quantise(x, weight.activation, zero=0), weight, offset, name)
+        y = self._activate(x, after)
+        if after and gate:
+            y = self._graph.node("Mul", y, gate)
+        return self.project(y, weight, offset, name, "rectified" if rectified else "peak")
+
+    def _activate(self, x: str, activation: str) -> str:
+        if not activation:
+            return x
+        if activation == "relu":
+            return self._graph.node("Relu", x)
+        if activation == "swish":
+            return self._graph.node("Mul", x, self._graph.node("Sigmoid", x))
+        if activation.startswith("gelu"):
+            tanh = activation == "gelu_tanh"
+            return self._graph.node("Gelu", x, approximate="tanh" if tanh else "none")
+        raise ModelError(f'activation "{activation}" is not supported')
+
+    def project(
+        self,
+        x: str,
+        weight: Float32 | Int8Matrix,
+        bias: Float32 | None,
+        name: str = "output",
+        observe_as: str = "peak",
+    ) -> str:
+        """Multiply by a matrix, in the precision it comes in, and add a bias."""
+        if isinstance(weight, Int8Matrix):
+            return self._int8(self.quantise(x, weight.activation), weight, bias, name)
+        self._observe(x, name, observe_as)
+        y = self._graph.node("MatMul", x, self._graph.constant(weight, name))
+        return y if bias is None else self._graph.node("Add", y, self._graph.constant(bias))
+
+    def _observe(self, x: str, name: str, kind: str) -> None:
+        """Give out how large the input of a matrix gets, where that is to be measured."""
+        if isinstance(self._weights, Observed):
+            peak = self._graph.node("ReduceMax", self._graph.node("Abs", x), keepdims=0)
+            self._graph.output(f"{kind}.{name}", peak, "float32", [])
+
+    def quantise(self, x: str, multiplier: float | None, zero: int = _MIDDLE) -> Quantised:
+        """Round an activation to eight bits; layers with the same input share the result."""
+        key = (x, multiplier, zero)
+        if key not in self._quantised:
+            graph = self._graph
+            if multiplier is None:
+                names = graph.nodes("DynamicQuantizeLinear", x, outputs=3)
+            else:
+                scale = graph.constant(np.array(1 / multiplier, np.float32))
+                offset = graph.constant(np.array(zero, np.uint8))
+                names = [graph.node("QuantizeLinear", x, scale, offset), scale, offset]
+            self._quantised[key] = Quantised(*names)
+        return self._quantised[key]
+
+    def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
+        graph = self._graph
+        inputs = [
+            x.values,
+            graph.constant(weight.values, name),
+            x.scale,
+            graph.constant(weight.scale.reshape(-1)),
+            x.zero,
+        ]
+        if bias is not None:
+            inputs += ["", graph.constant(bias)]
+        return graph.node("MatMulIntegerToFloat", *inputs)
+
+    def project_all(self, x: str, table: Float32 | Int8Matrix, name: str = "output") -> str:
+        """Price the whole vocabulary, and one position more that is always impossible."""
+        bias = self.output_bias(table.shape[0])
+        if not isinstance(table, Int8Matrix):
+            self._observe(x, name, "peak")
+            rows = self._table(name, table)  # of the embeddings, too, where they are tied
+            return self._graph.node("Gemm", x, rows, self._graph.constant(bias), transB=1)
+        scale = np.append(table.scale, np.ones((1, 1), np.float32), axis=0)
+        padded = Int8Matrix(_padded(table.values), scale, table.activation)
+        return self.project(x, padded.T, bias, name)
+
+    def project_listed(
+        self,
+        x: str,
+        into_slots: Callable[[str], str],
+        columns: str,
+        scale: str,
+        multiplier: float | None,
+    ) -> str:
+        """Multiply the rows in each sentence's slots by that sentence's own columns."""
+        values, x_scale, zero = self.quantise(x, multiplier)
+        values = into_slots(values)  # shape: (sentences, slots, dim)
+        return self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
+
+    def lookup(self, name: str, tokens: str, factor: float) -> str:
+        """Rows of a table of embeddings, times a factor; one id past the end is all zeros."""
+        graph, table = self._graph, self._weights[name]
+        rows = graph.node("Gather", self._table(name, table), tokens)
+        if not isinstance(table, Int8Matrix):
+            return graph.node("Mul", rows, graph.constant(np.array(factor, np.float32)))
+        scale = np.append(table.scale * np.float32(factor), np.zeros((1, 1), np.float32), axis=0)
+        scales = graph.node("Gather", graph.constant(scale), tokens)
+        return graph.node("Mul", graph.node("Cast", rows, to=1), scales)
+
+    def _table(self, name: str, table: Float32 | Int8Matrix) -> str:
+        """Add a table with its rows as they are, once."""
+        if name not in self._tables:
+            rows = table.values if isinstance(table, Int8Matrix) else table
+            self._tables[name] = self._graph.constant(_padded(rows), name)
+        return self._tables[name]
+
+    def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
+        """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
+        graph = self._graph
+        rows = graph.node("Gather", self._table(name, table), candidates)
+        if not isinstance(table, Int8Matrix):
+            return graph.node("Transpose", rows, perm=[0, 2, 1]), ""
+        scale = np.append(table.scale.reshape(-1), np.float32(0))
+        index = graph.node("Unsqueeze", candidates, graph.ints(1))
+        scales = graph.node("Gather", graph.constant(scale), index)
+        return graph.node("Transpose", rows, perm=[0, 2, 1]), scales
+
+    def output_bias(self, size: int) -> Float32:
+        """Return the output bias; the entry past the end makes a candidate impossible."""
+        name = "decoder_ff_logit_out_b"
+        bias = self.vector(name) if name in self._weights else np.zeros(size, np.float32)
+        return np.append(bias, np.float32(-np.inf))
+
+
+def _padded(table: NDArray[Any]) -> NDArray[Any]:
+    """Append a row of zeros: the token that is none."""
+    return np.concatenate([table, np.zeros_like(table[:1])])

@@ -1,0 +1,206 @@
+"""The paper's kind of network: a recurrent encoder-decoder with attention.
+
+As `lexbeam.train.rnn` trains it: the first encoder layer reads in both directions, the first
+decoder layer attends to the source, and the context it finds goes into all layers above. An
+LSTM has the weights ``_W`` (of its input), ``_U`` (of its past) and ``_b``, the gates side by
+side: input, forget, candidate, output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.errors import ModelError
+from lexbeam.models.graphs import Graphs
+from lexbeam.models.graphs.answer import write_answer
+from lexbeam.models.graphs.layers import Layers
+from lexbeam.models.graphs.weights import Int8Matrix, Weights
+from lexbeam.models.graphs.writer import GraphWriter
+
+TABLE = "Wemb"
+_RUNTIME_ORDER = (0, 3, 1, 2)  # input, output, forget, candidate: the runtime's own LSTM
+
+
+@dataclass(frozen=True)
+class RnnConfig:
+    """What has to be known of a recurrent network besides its weights."""
+
+    source_vocabulary: int
+    target_vocabulary: int
+    dim: int = 256
+    encoder_layers: int = 4
+    decoder_layers: int = 4
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RnnConfig:
+        """Read a configuration back from what JSON keeps of it."""
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise ModelError(f"configuration of the network: {error}") from None
+
+    def describe(self) -> str:
+        """Say in a few words what kind of network this is."""
+        layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
+        return f"recurrent network with attention, {layers}, dimension {self.dim}"
+
+
+def build(config: RnnConfig, weights: Weights, *, shortlist: bool = False) -> Graphs:
+    """Write the graphs of a network."""
+    if shortlist:
+        raise ModelError("recurrent networks don't take a shortlist: remove shortlist.bin")
+    try:
+        return Graphs(_Encoder(config, weights).write(), _Decoder(config, weights).write())
+    except KeyError as error:
+        raise ModelError(f"the weight {error} is missing from the model") from None
+
+
+class _Network:
+    """What encoder and decoder have in common."""
+
+    def __init__(self, config: RnnConfig, weights: Weights, name: str) -> None:
+        self.config = config
+        self.weights = weights
+        self.graph = GraphWriter(name)
+        self.layers = Layers(self.graph, weights, epsilon=0.0)
+
+    def embed(self, tokens: str) -> str:
+        return self.layers.lookup(TABLE, tokens, float(np.sqrt(self.config.dim)))
+
+
+class _Encoder(_Network):
+    """Sentences in, what the decoder attends to out."""
+
+    def __init__(self, config: RnnConfig, weights: Weights) -> None:
+        super().__init__(config, weights, "encoder")
+
+    def write(self) -> bytes:
+        config, graph = self.config, self.graph
+        tokens = graph.input("tokens", "int64", ["sentences", "time"])
+        mask = graph.input("mask", "int32", ["sentences", "time"])
+        lengths = graph.node("ReduceSum", mask, graph.ints(1), keepdims=0)
+        x = graph.node("Transpose", self.embed(tokens), perm=[1, 0, 2])
+        x = self.lstm(x, lengths, "encoder_l1_forward", "encoder_l1_backward")
+        for layer in range(2, config.encoder_layers + 1):
+            x = graph.node("Add", x, self.lstm(x, lengths, f"encoder_l{layer}"))
+        x = graph.node("Transpose", x, perm=[1, 0, 2])  # shape: (sentences, time, dim)
+        x = graph.node("Unsqueeze", x, graph.ints(1))
+        graph.output("memory.mask", mask, "int32", ["sentences", "time"])
+        graph.output("memory.encoded", x, "float32", ["sentences", 1, "time", config.dim])
+        return graph.model()
+
+    def lstm(self, x: str, lengths: str, *directions: str) -> str:
+        """Run over whole sentences, one way or both. # shape: (time, sentences, dim)."""
+        graph, size = self.graph, self.config.dim // len(directions)
+        w, u = (self._stack(f"_{kind}", directions, size) for kind in "WU")
+        bias = np.stack([self._bias(f"{name}_b", size) for name in directions])
+        way = "bidirectional" if len(directions) > 1 else "forward"
+        if isinstance(w[0], Int8Matrix):
+            inputs = [*self._int8_stack(w), *self._int8_stack(u)]
+            y = graph.node(
+                "DynamicQuantizeLSTM",
+                x,
+                inputs[0],
+                inputs[3],
+                graph.constant(bias),
+                lengths,
+                *("", "", ""),
+                *inputs[1:3],
+                *inputs[4:],
+                direction=way,
+                hidden_size=size,
+            )
+        else:
+            matrices = [graph.constant(np.stack([m.T for m in stack])) for stack in (w, u)]
+            y = graph.node(
+                "LSTM", x, *matrices, graph.constant(bias), lengths, direction=way, hidden_size=size
+            )
+        y = graph.node("Transpose", y, perm=[0, 2, 1, 3])
+        return graph.node("Reshape", y, graph.ints(0, 0, self.config.dim))
+
+    def _stack(self, suffix: str, directions: tuple[str, ...], size: int) -> list[Any]:
+        """Return a matrix of each direction with the gates in the runtime's order."""
+        order = _gate_order(size)
+        stack: list[Any] = []
+        for name in directions:
+            weight = self.weights[name + suffix]
+            if isinstance(weight, Int8Matrix):
+                stack.append(Int8Matrix(weight.values[:, order], weight.scale[:, order]))
+            else:
+                stack.append(weight[:, order])
+        return stack
+
+    def _int8_stack(self, stack: list[Int8Matrix]) -> tuple[str, str, str]:
+        """Values, scales and zero points of a matrix a direction."""
+        scale = np.concatenate([matrix.scale for matrix in stack])  # shape: (directions, gates)
+        return (
+            self.graph.constant(np.stack([matrix.values for matrix in stack])),
+            self.graph.constant(scale),
+            self.graph.constant(np.zeros(scale.shape, np.int8)),
+        )
+
+    def _bias(self, name: str, size: int) -> NDArray[np.float32]:
+        bias = self.layers.vector(name)[_gate_order(size)]
+        return np.concatenate([bias, np.zeros_like(bias)])
+
+
+def _gate_order(size: int) -> NDArray[np.int64]:
+    return np.concatenate([np.arange(size) + gate * size for gate in _RUNTIME_ORDER])
+
+
+class _Decoder(_Network):
+    """One step: the token just taken in, the best next tokens out."""
+
+    def __init__(self, config: RnnConfig, weights: Weights) -> None:
+        super().__init__(config, weights, "decoder")
+
+    def write(self) -> bytes:
+        config, graph = self.config, self.graph
+        tokens = graph.input("tokens", "int64", ["rows"])
+        self.parents = graph.input("parents", "int64", ["rows"])
+        x = self.cell("decoder_l1", 1, self.embed(tokens))
+        context = self.attend(x)
+        for layer in range(2, config.decoder_layers + 1):
+            y = graph.node("Concat", x, context, axis=1)
+            x = graph.node("Add", x, self.cell(f"decoder_l{layer}", layer, y))
+        y = graph.node("Concat", x, context, axis=1)
+        y = graph.node("Tanh", self.layers.dense(y, "decoder_top_W", "decoder_top_b"))
+        write_answer(graph, self.layers.project_all(y, self.weights[TABLE]))
+        return graph.model()
+
+    def cell(self, prefix: str, layer: int, x: str) -> str:
+        """One step of an LSTM."""
+        graph, dim = self.graph, self.config.dim
+        past = []
+        for kind in "hc":
+            before = graph.input(f"state.{kind}{layer}", "float32", ["past", dim])
+            past.append(graph.node("Gather", before, self.parents))
+        gates = graph.node(
+            "Add",
+            self.layers.dense(x, f"{prefix}_W", f"{prefix}_b"),
+            self.layers.dense(past[0], f"{prefix}_U"),
+        )
+        opening, forget, new, out = graph.nodes("Split", gates, outputs=4, axis=1, num_outputs=4)
+        kept = graph.node("Mul", graph.node("Sigmoid", forget), past[1])
+        added = graph.node("Mul", graph.node("Sigmoid", opening), graph.node("Tanh", new))
+        c = graph.node("Add", kept, added)
+        h = graph.node("Mul", graph.node("Sigmoid", out), graph.node("Tanh", c))
+        for kind, value in (("h", h), ("c", c)):
+            graph.output(f"next.{kind}{layer}", value, "float32", ["rows", dim])
+        return h
+
+    def attend(self, x: str) -> str:
+        """Attention over the source: rows step into the slots of their sentence and back."""
+        graph, dim = self.graph, self.config.dim
+        slots = graph.input("slots", "int64", ["sentences", "slots"])
+        places = graph.input("places", "int64", ["rows"])
+        mask = graph.input("memory.mask", "int32", ["sentences", "time"])
+        encoded = graph.input("memory.encoded", "float32", ["sentences", 1, "time", dim])
+        q = graph.node("Gather", self.layers.dense(x, "decoder_query_W"), slots)
+        y = graph.node("MultiHeadAttention", q, encoded, encoded, "", mask, num_heads=1)
+        return graph.node("Gather", graph.node("Flatten", y, axis=2), places)

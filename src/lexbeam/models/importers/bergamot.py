@@ -1,0 +1,138 @@
+"""Firefox Translations (Bergamot) models, as Mozilla ships them.
+
+A folder holds the network (``model.*.bin``, Marian's binary format, eight-bit weights), one
+SentencePiece vocabulary for both languages or one for each, and usually a lexical shortlist.
+Any of the files may be gzipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lexbeam.errors import ModelError
+from lexbeam.models import graph_cache as cache
+from lexbeam.models import shortlist
+from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.graphs import Graphs, answer, layers, transformer, weights, writer
+from lexbeam.models.graphs.transformer import TransformerConfig
+from lexbeam.models.graphs.weights import Int8Matrix, Weights
+from lexbeam.models.importers import marian_binary, marian_config
+from lexbeam.models.model import Model, load_vocabulary, naming, word_starts
+
+_OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
+_MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
+_CODE = (transformer, layers, answer, weights, writer, marian_binary, marian_config)
+_LANGUAGES = re.compile(r"\.(?:([a-z]{2})([a-z]{2})|([a-z]{3})([a-z]{3}))\.")
+
+
+@dataclass(frozen=True)
+class _Files:
+    model: Path
+    source: Path
+    target: Path
+    shortlist: Path | None
+
+
+def load(path: str | Path, threads: int = 1) -> Model:
+    """Load a model from its folder; whatever is wrong with it is a ModelError."""
+    files = _find(Path(path))
+    purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
+    with naming(files.model):
+        settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files), _CODE)
+        config = TransformerConfig.from_dict(json.loads(settings))
+    sizes = config.source_vocabulary, config.target_vocabulary
+    target = _vocabulary(files.target, config.target_vocabulary)
+    same = files.source == files.target
+    source = target if same else _vocabulary(files.source, config.source_vocabulary)
+    lexicon = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
+    with naming(files.model):
+        engine = OnnxEngine(
+            Graphs(*graphs),
+            vocabulary_size=config.target_vocabulary,
+            eos=target.eos_id(),
+            source_vocabulary_size=config.source_vocabulary,
+            shortlist=lexicon,
+            word_starts=word_starts(target),
+            threads=threads,
+        )
+    return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
+
+
+def _vocabulary(path: Path, size: int) -> Any:
+    return load_vocabulary(marian_binary.read_bytes(path), path, size)
+
+
+def _build(files: _Files) -> list[bytes]:
+    model = marian_binary.read(files.model)
+    config = marian_config.interpret(model.config)
+    known = _with_output_multiplier(config, model)
+    graphs = transformer.build(config, known, shortlist=files.shortlist is not None)
+    return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
+
+
+def _with_output_multiplier(config: TransformerConfig, model: marian_binary.MarianModel) -> Weights:
+    """Give the output layer the multiplier of its activations, which goes by another name."""
+    known = dict(model.weights)
+    output = known.get(config.output)
+    if isinstance(output, Int8Matrix):
+        multiplier = model.activations.get(config.output, model.activations.get(_OUTPUT))
+        known[config.output] = replace(output, activation=multiplier)
+    return known
+
+
+def _find(path: Path) -> _Files:
+    """Find the files of a model by their names."""
+    if path.is_file():
+        path = path.parent
+    if not path.is_dir():
+        raise ModelError(f"{path}: no such folder")
+    model = _one(path, "model", "bin")
+    if model is None:
+        raise ModelError(f"{path}: no model.*.bin in this folder")
+    source, target = _one(path, "srcvocab", "spm"), _one(path, "trgvocab", "spm")
+    both = _one(path, "vocab", "spm")
+    if source is None or target is None:
+        if both is None:
+            raise ModelError(
+                f"{path}: a vocabulary is missing: vocab.*.spm, or srcvocab.*.spm and "
+                "trgvocab.*.spm"
+            )
+        source = target = both
+    return _Files(model, source, target, _one(path, "lex", "bin"))
+
+
+def _candidates(folder: Path, start: str, end: str) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.glob(f"{start}.*")
+        if path.name.endswith((f".{end}", f".{end}.gz")) and path.is_file()
+    )
+
+
+def _one(folder: Path, start: str, end: str) -> Path | None:
+    found = _candidates(folder, start, end)
+    plain = [path for path in found if path.suffix != ".gz"]
+    if len(plain) > 1 or (not plain and len(found) > 1):
+        names = ", ".join(path.name for path in found)
+        raise ModelError(f"{folder}: more than one {start} file, keep one: {names}")
+    return next(iter(plain or found), None)
+
+
+def _info(files: _Files, config: TransformerConfig) -> Mapping[str, Any]:
+    names = [path.name for path in (files.model, files.shortlist, files.target) if path]
+    pair = next((match for name in names if (match := _LANGUAGES.search(name))), None)
+    languages = [code for code in pair.groups() if code] if pair else [None, None]
+    return {
+        "type": "bergamot",
+        "source_language": languages[0],
+        "target_language": languages[1],
+        "network": config.describe(),
+        "vocabulary_size": config.target_vocabulary,
+        "shortlist": files.shortlist is not None,
+        "files": [str(path) for path in dict.fromkeys(vars(files).values()) if path],
+    }

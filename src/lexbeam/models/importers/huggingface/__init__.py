@@ -1,0 +1,84 @@
+"""Checkpoints of Hugging Face as bundles: Marian, BART and mBART, M2M100 and NLLB, T5.
+
+A bundle needs neither PyTorch nor transformers to translate; nor does the import, unless the
+weights are in a ``pytorch_model.bin``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lexbeam.errors import ModelError
+from lexbeam.models import bundle
+from lexbeam.models.importers.huggingface.files import read_json, read_weights
+from lexbeam.models.importers.huggingface.framing import Wishes, frame, languages
+from lexbeam.models.importers.huggingface.networks import Settings, family, interpret
+from lexbeam.models.importers.huggingface.vocabularies import read_vocabularies
+from lexbeam.models.model import naming
+
+__all__ = ["import_checkpoint"]
+
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def import_checkpoint(
+    path: str | Path,
+    out: str | Path,
+    precision: str = "int8",
+    *,
+    source_language: str | None = None,
+    target_language: str | None = None,
+    source_prefix: str = "",
+    calibration_text: Sequence[str] = (),
+) -> Path:
+    """Write a checkpoint folder as a bundle that `lexbeam.load` takes; return the bundle's.
+
+    Args:
+        path: the folder that ``save_pretrained`` wrote, or that was fetched from the Hub.
+        out: the folder of the bundle; made if it does not exist.
+        precision: "int8", or "float32", in which outputs are those of ``generate``.
+        source_language: as the checkpoint's tokenizer writes it (``eng_Latn``, ``en``,
+            ``en_XX``), where it has several languages.
+        target_language: the same; also for Marian models with several target languages.
+        source_prefix: text that goes before every source, as T5 wants it
+            (``translate English to German:``).
+        calibration_text: some dozens of source sentences; see `lexbeam.models.bundle.write`.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: no such folder")
+    bundle.check_precision(precision)
+    config = read_json(folder / "config.json")
+    settings = Settings(config)
+    with naming(folder / "config.json"):
+        kind = family(settings)
+    wishes = Wishes(source_language, target_language, source_prefix)
+    with naming(folder):
+        network = interpret(settings, read_weights(folder))
+        sizes = network.config.source_vocabulary, network.config.target_vocabulary
+        text = read_vocabularies(folder, kind, *sizes)
+        framing = frame(folder, kind, config, text, wishes)
+    codes = languages(folder, config, wishes)
+    bundle.write(
+        network.config,
+        network.weights,
+        text.source,
+        out,
+        target_spm=text.target,
+        source_language=codes[0],
+        target_language=codes[1],
+        max_source_length=network.max_positions,
+        calibration_text=calibration_text,
+        framing=framing,
+        precision=precision,
+        origin=f"Hugging Face, {kind}: {_name(config.get('_name_or_path'), folder)}",
+    )
+    return Path(out)
+
+
+def _name(told: object, folder: Path) -> str:
+    """Return the name of a checkpoint on the Hub, or of its folder."""
+    named = isinstance(told, str) and _HUB_NAME.fullmatch(told)
+    return str(told) if named else folder.resolve().name

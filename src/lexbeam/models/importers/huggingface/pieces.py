@@ -1,0 +1,150 @@
+"""Renumber a SentencePiece model, so that its ids are those of a network.
+
+Networks of Hugging Face number their tokens in their own way and translate between the two
+numberings at run time. Here it is done once: the same pieces with the same scores, in the
+network's order, are a SentencePiece model that needs no table beside it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from lexbeam.errors import ModelError
+from lexbeam.models.protobuf import bytes_field, float_field, int_field, read_fields
+
+_PIECES, _TRAINER, _SELF_TEST = 1, 2, 4  # fields of ModelProto
+_TEXT, _SCORE, _TYPE = 1, 2, 3  # fields of SentencePiece
+_UNK_ID, _BOS_ID, _EOS_ID, _PAD_ID = 40, 41, 42, 43  # fields of TrainerSpec
+_UNK_PIECE, _EOS_PIECE = 45, 47
+_VOCABULARY_SIZE = 4
+_LAST_RESORT = 9.0  # below the worst piece, and just above the unknown
+_LOWEST = -1e6  # the score of pieces that are merged last, if at all
+
+
+class Kind(IntEnum):
+    """What a piece is to SentencePiece."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+class Piece(NamedTuple):
+    """A piece of a vocabulary."""
+
+    text: str
+    score: float = 0.0
+    kind: Kind = Kind.NORMAL
+
+    def to_bytes(self) -> bytes:
+        """Write the piece as a field of the model."""
+        message = bytes_field(_TEXT, self.text) + float_field(_SCORE, self.score)
+        return bytes_field(_PIECES, message + int_field(_TYPE, self.kind))
+
+
+class Special(NamedTuple):
+    """Tokens that are not text: of the end, of the unknown, and those that write nothing."""
+
+    eos: str = "</s>"
+    unknown: str = "<unk>"
+    control: frozenset[str] = frozenset()
+
+
+class PieceModel:
+    """A SentencePiece model whose pieces can be put into another order."""
+
+    def __init__(self, data: bytes) -> None:
+        self.pieces: list[Piece] = []
+        self._trainer = b""
+        self._rest: list[bytes] = []
+        for number, value, field in read_fields(data):
+            if number == _PIECES and isinstance(value, bytes):
+                self.pieces.append(_read_piece(value))
+            elif number == _TRAINER and isinstance(value, bytes):
+                self._trainer = value
+            elif number != _SELF_TEST:
+                self._rest.append(field)
+        if not self.pieces:
+            raise ModelError("damaged, or not a SentencePiece model")
+
+    def renumbered(
+        self,
+        ids: Mapping[str, int],
+        size: int,
+        *,
+        special: Special,
+        foreign: Kind = Kind.CONTROL,
+    ) -> bytes:
+        """Return the model with its pieces where ``ids`` puts them.
+
+        ``foreign`` is what tokens become that are no pieces of this model: control symbols, or
+        unused pieces, which no text is cut into but which are written if the network takes them.
+        Single characters among them are cut out all the same, before they would be unknown.
+        Pieces without an id come after the network's ``size`` and are never used.
+        """
+        for token in (special.eos, special.unknown):
+            if token not in ids:
+                raise ModelError(f"the token {token!r} is missing")
+        known = {piece.text: piece for piece in self.pieces}
+        last = min(piece.score for piece in self.pieces) - _LAST_RESORT
+        pieces = [Piece(f"<unused {place}>", kind=Kind.CONTROL) for place in range(size)]
+        for place, text in _by_place(ids, size).items():
+            if text in special.control or text == special.eos:
+                pieces[place] = Piece(text, kind=Kind.CONTROL)
+            elif text == special.unknown:
+                pieces[place] = Piece(text, kind=Kind.UNKNOWN)
+            elif text in known:
+                pieces[place] = known[text]
+            elif text:
+                alone = len(text) == 1
+                pieces[place] = Piece(text, last) if alone else Piece(text, _LOWEST, foreign)
+        spare = [piece for text, piece in known.items() if text not in ids]
+        pieces += [piece._replace(kind=Kind.UNUSED) for piece in spare]
+        return self._write(pieces, ids, special)
+
+    def _write(self, pieces: list[Piece], ids: Mapping[str, int], special: Special) -> bytes:
+        replaced = {_UNK_ID, _BOS_ID, _EOS_ID, _PAD_ID, _UNK_PIECE, _EOS_PIECE, _VOCABULARY_SIZE}
+        trainer = [
+            field for number, _, field in read_fields(self._trainer) if number not in replaced
+        ]
+        trainer += [
+            int_field(_VOCABULARY_SIZE, len(pieces)),
+            int_field(_UNK_ID, ids[special.unknown]),
+            int_field(_EOS_ID, ids[special.eos]),
+            int_field(_BOS_ID, -1),
+            int_field(_PAD_ID, -1),
+            bytes_field(_UNK_PIECE, special.unknown),
+            bytes_field(_EOS_PIECE, special.eos),
+        ]
+        written = [piece.to_bytes() for piece in pieces]
+        return b"".join([*written, bytes_field(_TRAINER, b"".join(trainer)), *self._rest])
+
+
+def _by_place(ids: Mapping[str, int], size: int) -> dict[int, str]:
+    """Turn a table of ids around, if every token can have its own."""
+    places: dict[int, str] = {}
+    for text, place in ids.items():
+        if not 0 <= place < size:
+            raise ModelError(f"the token {text!r} has the id {place}; the network has {size}")
+        if place in places:
+            raise ModelError(f"the tokens {places[place]!r} and {text!r} have one id, {place}")
+        places[place] = text
+    return places
+
+
+def _read_piece(message: bytes) -> Piece:
+    text, score, kind = "", 0.0, Kind.NORMAL
+    for number, value, _ in read_fields(message):
+        if number == _TEXT and isinstance(value, bytes):
+            text = value.decode()
+        elif number == _SCORE and isinstance(value, bytes):
+            (score,) = struct.unpack("<f", value)
+        elif number == _TYPE and isinstance(value, int):
+            kind = Kind(value)
+    return Piece(text, score, kind)

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lexbeam
+from helpers.networks import (
+    CORPUS,
+    TINY,
+    VOCABULARY,
+    Reference,
+    random_weights,
+    shortlist_file,
+    vocabulary_file,
+)
+from lexbeam.errors import MissingExtraError, ModelError
+from lexbeam.models import bundle
+from lexbeam.models.model import Framing
+from lexbeam.search.beam_search import decode
+from lexbeam.text.moses_vocabulary import MosesBpe
+
+SOURCE = [5, 9, 3, 0]
+
+
+@pytest.fixture
+def spm(tmp_path: Path) -> Path:
+    path = tmp_path / "some.spm"
+    path.write_bytes(vocabulary_file())
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, spm: Path) -> Path:
+    path = tmp_path / "bundle"
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, path, source_language="en", target_language="de")
+    return path
+
+
+def test_what_was_written_translates_as_the_network(folder: Path) -> None:
+    model = bundle.load(folder)
+    reference = Reference(TINY, random_weights(TINY))
+    state = model.engine.start([SOURCE], [[]])
+    everything = np.arange(VOCABULARY)[None]
+    none = np.zeros((1, 0), np.int64)
+    scores = model.engine.step(
+        state, np.array([model.engine.bos]), np.array([0]), everything, none, 1
+    )
+    expected = reference.log_probs(SOURCE, [])
+    assert np.abs(scores.ask_scores[0] - expected).mean() < 0.1
+    assert model.info["source_language"] == "en"
+    assert model.info["target_language"] == "de"
+    assert model.max_source_length == 256
+    assert decode(model.engine, [model.encode("the cat")], beam_size=2)[0]
+
+
+def test_matrices_take_a_byte_a_number(folder: Path) -> None:
+    numbers = sum(weight.size for weight in random_weights(TINY).values())
+    with np.load(folder / "weights.npz") as archive:
+        stored = {name: archive[name] for name in archive.files}
+    assert stored["encoder_l1_ffn_W1"].dtype == np.int8
+    assert stored["encoder_l1_ffn_b1"].dtype == np.float32
+    assert sum(array.nbytes for array in stored.values()) < 2 * numbers
+
+
+def test_two_vocabularies_and_a_shortlist(tmp_path: Path, spm: Path) -> None:
+    config = replace(
+        TINY, source_vocabulary=36, source_embedding="encoder_Wemb", target_embedding="Wemb"
+    )
+    (tmp_path / "source.spm").write_bytes(vocabulary_file(36))
+    (tmp_path / "lex.bin").write_bytes(shortlist_file([[3, 4]] * 36))
+    bundle.write(
+        config,
+        random_weights(config),
+        tmp_path / "source.spm",
+        tmp_path / "bundle",
+        target_spm=spm,
+        shortlist_file=tmp_path / "lex.bin",
+        calibration_text=CORPUS,
+    )
+    model = bundle.load(tmp_path / "bundle")
+    assert (len(model.source), len(model.target)) == (36, VOCABULARY)
+    assert model.info["shortlist"] is True
+    assert decode(model.engine, [model.encode("the cat")], beam_size=2)[0]
+
+
+def test_a_network_that_lacks_a_weight_is_not_written(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    del weights["decoder_l2_rnn_bf"]
+    with pytest.raises(ModelError, match="decoder_l2_rnn_bf"):
+        bundle.write(TINY, weights, spm, tmp_path / "bundle")
+    assert not bundle.is_bundle(tmp_path / "bundle")
+
+
+def test_weights_that_are_not_numbers_are_named(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    weights["decoder_l2_rnn_bf"][0, 3] = np.nan
+    with pytest.raises(ModelError, match="decoder_l2_rnn_bf"):
+        bundle.write(TINY, weights, spm, tmp_path / "bundle")
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "source.spm"])
+def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[:-1])
+    with pytest.raises(ModelError, match=f"{name}: damaged"):
+        bundle.load(folder)
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match=name):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"format": 4}, "format 4; this lexbeam reads 1 to 3"),
+        ({"format": "1"}, '"format"'),
+        ({"network": {"type": "organ"}}, "organ"),
+        ({"network": {"type": "transformer", "colour": 1}}, "colour"),
+        ({"files": {}}, "weights.npz"),
+        ({"max_source_length": None}, "max_source_length"),
+        ({"framing": {"mood": []}}, '"framing" must have'),
+        ({"framing": {"output_start": [VOCABULARY]}}, '"output_start" must be a list of ids'),
+        ({"framing": {"never": None}}, '"never"'),
+    ],
+)
+def test_manifests_that_make_no_sense(folder: Path, change: dict[str, Any], named: str) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelError, match=named):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff"])
+def test_manifests_that_are_none(folder: Path, content: bytes) -> None:
+    (folder / "manifest.json").write_bytes(content)
+    assert bundle.is_bundle(folder)
+    with pytest.raises(ModelError, match=r"manifest\.json"):
+        bundle.load(folder)
+
+
+def test_a_folder_without_manifest_is_no_bundle(folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+    assert not bundle.is_bundle(folder)
+    with pytest.raises(ModelError, match=r"manifest\.json"):
+        bundle.load(folder)
+
+
+def test_what_stands_around_texts_is_kept(tmp_path: Path, spm: Path) -> None:
+    framing = Framing((5,), (0, 6), (7, 8), (9,))
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm.read_bytes(), tmp_path / "b", framing=framing, origin="here")
+    model = bundle.load(tmp_path / "b")
+    assert model.framing == framing
+    assert model.encode("the cat") == [5, *model.source.encode("the cat"), 0, 6]
+    assert model.engine.bos == 8
+    assert model.info["origin"] == "here"
+
+
+def test_in_float_a_bundle_is_the_network(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, tmp_path / "b", precision="float32")
+    model = bundle.load(tmp_path / "b")
+    state = model.engine.start([SOURCE], [[]])
+    everything, none = np.arange(VOCABULARY)[None], np.zeros((1, 0), np.int64)
+    start = np.array([model.engine.bos])
+    scores = model.engine.step(state, start, np.array([0]), everything, none, 1)
+    expected = Reference(TINY, weights).log_probs(SOURCE, [])
+    np.testing.assert_allclose(scores.ask_scores[0], expected, atol=2e-4)
+    assert model.info["precision"] == "float32"
+
+
+def test_bundles_of_the_first_format_are_read(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name in ("framing", "precision", "origin"):
+        del manifest[name]
+    path.write_text(json.dumps(manifest | {"format": 1}))
+    model = bundle.load(folder)
+    assert model.framing == Framing()
+    assert model.info["precision"] == "int8"
+
+
+def test_what_was_there_before_is_no_part_of_a_new_bundle(tmp_path: Path, spm: Path) -> None:
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, tmp_path / "b", target_spm=spm)
+    bundle.write(TINY, weights, tmp_path / "b" / "source.spm", tmp_path / "b")
+    assert not (tmp_path / "b" / "target.spm").exists()
+    assert bundle.load(tmp_path / "b").info["type"] == "bundle"
+
+
+# --- Moses vocabularies ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moses_folder(tmp_path: Path, moses: MosesBpe) -> Path:
+    config = replace(TINY, source_vocabulary=len(moses), target_vocabulary=len(moses))
+    path = tmp_path / "moses"
+    bundle.write(
+        config, random_weights(config), moses, path, target_language="de", calibration_text=CORPUS
+    )
+    return path
+
+
+def test_a_moses_vocabulary_is_kept(moses_folder: Path, moses: MosesBpe) -> None:
+    manifest = json.loads((moses_folder / bundle.MANIFEST).read_text())
+    assert manifest["format"] == 3
+    assert sorted(manifest["files"]) == ["bpe.codes", "bpe.json", "weights.npz"]
+    model = bundle.load(moses_folder)
+    assert model.info["vocabulary"] == "moses-bpe"
+    ids = model.encode("The cat's mat.")
+    assert ids == [*moses.encode("The cat's mat."), moses.eos_id()]
+    assert model.decode(ids) == "The cat's mat."
+
+
+def test_a_text_is_translated_with_a_moses_vocabulary(moses_folder: Path) -> None:
+    asked = ["and/or", '"Haus"', "20 %"]
+    found = lexbeam.load(moses_folder).translate("The cat sat.", asked, avoid=["mat"])
+    assert all(phrase in found.text for phrase in asked)
+    assert all(report.met for report in found.constraints)
+    assert not found.unavoided
+
+
+def test_a_moses_vocabulary_that_is_not_the_networks(moses_folder: Path) -> None:
+    _change(moses_folder, "bpe.json", b'{"rules": "en", "pieces": ["</s>", "<unk>", "a"]}')
+    with pytest.raises(ModelError, match=r"bpe\.json: 3 pieces, but the network has 520"):
+        bundle.load(moses_folder)
+    _change(moses_folder, "bpe.codes", b"a")
+    with pytest.raises(ModelError, match=rf"{moses_folder}.*bpe\.codes: not a file"):
+        bundle.load(moses_folder)
+
+
+def test_a_moses_bundle_has_both_files(moses_folder: Path) -> None:
+    path = moses_folder / bundle.MANIFEST
+    manifest = json.loads(path.read_text())
+    del manifest["files"]["bpe.codes"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"bpe\.codes is not among the files"):
+        bundle.load(moses_folder)
+
+
+def test_a_moses_vocabulary_needs_its_extra(
+    moses_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    with pytest.raises(MissingExtraError, match=r"lexbeam\[moses\]"):
+        bundle.load(moses_folder)
+
+
+def test_nothing_of_a_moses_bundle_is_left(moses_folder: Path, spm: Path) -> None:
+    bundle.write(TINY, random_weights(TINY), spm, moses_folder)
+    assert not list(moses_folder.glob("bpe.*"))
+    assert bundle.load(moses_folder).info["vocabulary"] == "sentencepiece"
+
+
+def _change(folder: Path, name: str, content: bytes) -> None:
+    """Put other content into a bundle, as if it had been written so."""
+    (folder / name).write_bytes(content)
+    path = folder / bundle.MANIFEST
+    manifest = json.loads(path.read_text())
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    path.write_text(json.dumps(manifest))

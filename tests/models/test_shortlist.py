@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.networks import shortlist_file
+from lexbeam.errors import ModelError
+from lexbeam.models import shortlist
+
+LISTS = [[0, 5], [], [7, 8, 9], [5, 11]]
+WHOLE = shortlist_file(LISTS, first=2)
+
+
+def read(
+    folder: Path, data: bytes = WHOLE, source: int = 4, target: int = 12
+) -> shortlist.Shortlist:
+    path = folder / "lex.bin"
+    path.write_bytes(data)
+    return shortlist.read(path, source, target)
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted", "expected"),
+    [
+        ([1], [], [0, 1]),
+        ([0, 2], [], [0, 1, 5, 7, 8, 9]),
+        ([3, 3], [4, 5], [0, 1, 4, 5, 11]),
+        ([], [10], [0, 1, 10]),
+    ],
+)
+def test_candidates(
+    tmp_path: Path, source: list[int], wanted: list[int], expected: list[int]
+) -> None:
+    assert read(tmp_path).candidates(source, wanted).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "source", "target", "named"),
+    [
+        (WHOLE, 5, 12, "4 source tokens"),
+        (WHOLE, 4, 11, "outside the vocabulary"),
+        (b"\0" + WHOLE[1:], 4, 12, "not a binary shortlist"),
+        (WHOLE + b"\0", 4, 12, "another size"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    tmp_path: Path, data: bytes, source: int, target: int, named: str
+) -> None:
+    with pytest.raises(ModelError, match=named):
+        read(tmp_path, data, source, target)
+
+
+def test_entries_out_of_order(tmp_path: Path) -> None:
+    data = WHOLE[:56] + (9).to_bytes(8, "little") + WHOLE[64:]
+    with pytest.raises(ModelError, match="out of order"):
+        read(tmp_path, data)
+
+
+@given(st.integers(0, len(WHOLE) - 1))
+def test_a_file_cut_anywhere_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, size: int
+) -> None:
+    with pytest.raises(ModelError, match=r"lex\.bin"):
+        read(tmp_path_factory.getbasetemp(), WHOLE[:size])
