@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from lexbeam.glossary import Glossary
+from lexbeam.constraints.glossary import Glossary
 
 SYLLABLES = ("ba", "de", "ki", "lo", "mu", "na", "pe", "ri", "chan", "ster", "light", "ment")
 FILLERS = ("the", "a", "of", "and", "to", "in", "is", "it", "was", "for", "on", "are", "with")

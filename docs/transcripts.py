@@ -27,7 +27,8 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from lexbeam import cli, translator
+from lexbeam import translator
+from lexbeam.cli import main as cli
 
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(

@@ -8,7 +8,7 @@ import sentencepiece
 
 from lexbeam.avoidance import Avoidance
 from lexbeam.batches import Answer, Job
-from lexbeam.shapes import Reader
+from lexbeam.constraints.parsing import Reader
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translator import Translator

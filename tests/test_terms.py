@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import ConstraintError, InputError, SettingError
-from lexbeam.glossary import Glossary
-from lexbeam.phrases import Constraint
 from lexbeam.terms import Terms
 from lexbeam.text.word_boundaries import contains, occurrences
 from lexbeam.translator import Translator

@@ -7,9 +7,9 @@ import pytest
 import sentencepiece
 
 from lexbeam.avoidance import Avoidance
-from lexbeam.constraints import Constraints
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.matching import find
 from lexbeam.errors import ConstraintError
-from lexbeam.evidence import find
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
 from lexbeam.wording import Beginning, Wording

@@ -1,5 +1,6 @@
 """Lexically constrained translation: name the words, beam search places them."""
 
+from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import (
     ConstraintError,
     InputError,
@@ -9,7 +10,6 @@ from lexbeam.errors import (
     ScorerError,
     SettingError,
 )
-from lexbeam.glossary import Glossary
 from lexbeam.results import ConstraintReport, Translation
 from lexbeam.translator import Translator, load
 

@@ -1,5 +1,5 @@
 """Lets ``python -m lexbeam`` stand for the command ``lexbeam``."""
 
-from lexbeam.cli import main
+from lexbeam.cli.main import main
 
 main(prog_name="lexbeam")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from lexbeam.phrases import Constraint
+from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.automaton.trie import Tokens
 from lexbeam.text.casing import Case, capitalised, matches, variants
 from lexbeam.text.spelling import TargetText

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from lexbeam.avoidance import Avoidance
 from lexbeam.batches import Answer, Conversation, Job, TextSettings, Tokens
 from lexbeam.choices import best_choices
-from lexbeam.constraints import Constraint, Constraints, quoted
+from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
+from lexbeam.constraints.matching import Place, find, find_all
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.evidence import Place, find, find_all
 from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
 from lexbeam.results import Alternative, Translation
 from lexbeam.search.beam import Hypothesis

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from lexbeam.constraints.constraint import Places
 from lexbeam.errors import SettingError
-from lexbeam.phrases import Places
 from lexbeam.results import Alternative, ConstraintReport, Translation
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from lexbeam.evidence import Place
-from lexbeam.phrases import Constraint
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.matching import Place
 
 
 class Piece(NamedTuple):

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lexbeam.constraints.constraint import Constraint, Places
+from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.errors import SettingError
-from lexbeam.glossary import Found, Glossary
 from lexbeam.keep import Kept, compile_patterns, demands_of, find_kept, respace
-from lexbeam.phrases import Constraint, Places
 from lexbeam.results import Translation
 from lexbeam.text.word_boundaries import contains
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettings, converse
-from lexbeam.constraints import Constraint, Constraints, quoted, unusable
+from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted, unusable
+from lexbeam.constraints.glossary import Glossary
 from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
-from lexbeam.glossary import Glossary
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
 from lexbeam.results import Translation

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from lexbeam.constraints.constraint import Constraint, quoted, usable_forms
+from lexbeam.constraints.matching import Place
 from lexbeam.errors import ConstraintError
-from lexbeam.evidence import Place
-from lexbeam.phrases import Constraint, quoted, usable_forms
 from lexbeam.results import ConstraintReport
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.trie import Tokens

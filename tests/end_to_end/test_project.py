@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from lexbeam import cli
+from lexbeam.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
 

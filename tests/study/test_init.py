@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from lexbeam import study
-from lexbeam.cli import main
+from lexbeam.cli.main import main
 from lexbeam.errors import MissingExtraError, SettingError
 
 

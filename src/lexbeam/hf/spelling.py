@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from lexbeam.constraints import Constraint, Constraints, quoted
+from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.trie import Tokens

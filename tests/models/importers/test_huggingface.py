@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import lexbeam
 from helpers import checkpoints
-from lexbeam.cli import main
+from lexbeam.cli.main import main
 from lexbeam.errors import InputError, ModelError, SettingError
 from lexbeam.models import bundle
 from lexbeam.models.importers.huggingface import import_checkpoint

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexbeam.glossary import Glossary
+from lexbeam.constraints.glossary import Glossary
 
 
 def checked(folder: Path, *texts: str) -> list[str]:

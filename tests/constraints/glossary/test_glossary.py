@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import InputError, SettingError
-from lexbeam.glossary import Glossary
 
 SETS = "en,de,pt-BR\nhouse,Haus,casa\ncat,Katze|Kater,gato\n"
 

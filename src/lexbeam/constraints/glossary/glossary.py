@@ -8,13 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lexbeam.constraints.constraint import Places
+from lexbeam.constraints.glossary.checking import compare
+from lexbeam.constraints.glossary.csv_files import read_table
+from lexbeam.constraints.glossary.entries import (
+    Concept,
+    Contents,
+    Problem,
+    Term,
+    clean_term,
+    fault_of,
+)
+from lexbeam.constraints.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
+from lexbeam.constraints.glossary.tbx_files import read_tbx
 from lexbeam.errors import InputError, SettingError
-from lexbeam.glossary.checking import compare
-from lexbeam.glossary.concepts import Concept, Contents, Problem, Term, clean_term, fault_of
-from lexbeam.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
-from lexbeam.glossary.tables import read_table
-from lexbeam.glossary.tbx import read_tbx
-from lexbeam.phrases import Places
 from lexbeam.text.inflection import forms, lemma
 from lexbeam.text.languages import same_language
 from lexbeam.text.word_boundaries import Span, contains

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lexbeam.constraints.glossary.csv_files import read_table
+from lexbeam.constraints.glossary.entries import Contents, Term
 from lexbeam.errors import InputError
-from lexbeam.glossary.concepts import Contents, Term
-from lexbeam.glossary.tables import read_table
 
 
 def read(tmp_path: Path, text: str | bytes, name: str = "terms.csv") -> Contents:

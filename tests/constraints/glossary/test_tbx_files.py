@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lexbeam.constraints.glossary.entries import Contents
+from lexbeam.constraints.glossary.tbx_files import read_tbx
 from lexbeam.errors import InputError
-from lexbeam.glossary.concepts import Contents
-from lexbeam.glossary.tbx import read_tbx
 
 SECOND = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE martif SYSTEM "TBXcoreStructV02.dtd">

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.glossary.matching import Case, Match, Matcher, Rule, split_words
+from lexbeam.constraints.glossary.matching import Case, Match, Matcher, Rule, split_words
 from lexbeam.text.word_boundaries import contains, occurrences
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from lexbeam.constraints import quoted
-from lexbeam.errors import InputError
-from lexbeam.glossary.concepts import (
+from lexbeam.constraints.constraint_set import quoted
+from lexbeam.constraints.glossary.encodings import read_bytes
+from lexbeam.constraints.glossary.entries import (
     LONGEST_TERM,
     Contents,
     Term,
@@ -21,7 +21,7 @@ from lexbeam.glossary.concepts import (
     fault_of,
     forbids,
 )
-from lexbeam.glossary.decoding import read_bytes
+from lexbeam.errors import InputError
 from lexbeam.text.languages import language_code
 
 _PIECE = 1 << 20

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
+from lexbeam.constraints.glossary.entries import Contents, Problem
+from lexbeam.constraints.glossary.glossary import Glossary, read_file
+from lexbeam.constraints.glossary.matching import CASES
 from lexbeam.errors import InputError
-from lexbeam.glossary.book import Glossary, read_file
-from lexbeam.glossary.concepts import Contents, Problem
-from lexbeam.glossary.matching import CASES
 from lexbeam.keep import PATTERNS
 
 _MOST_LANGUAGES = 4  # compared in all directions without being asked

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from lexbeam.phrases import Constraint
+from lexbeam.constraints.constraint import Constraint
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 

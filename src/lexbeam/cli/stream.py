@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
+from lexbeam.cli.lines import JsonLines, Line, LineFormat
 from lexbeam.errors import InputError, LexbeamError
-from lexbeam.lines import JsonLines, Line, LineFormat
 from lexbeam.translator import Translator
 
 WINDOW_BATCHES = 4

@@ -11,15 +11,15 @@ from typing import Any
 import click
 
 import lexbeam
+from lexbeam.cli.glossary import glossary, glossary_options, load_glossary
+from lexbeam.cli.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
+from lexbeam.cli.stream import Stream
+from lexbeam.cli.study import study
+from lexbeam.cli.terminal import DownloadBar, graceful
+from lexbeam.constraints.constraint import quoted
+from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import LexbeamError
-from lexbeam.glossary.commands import glossary, glossary_options, load_glossary
-from lexbeam.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
 from lexbeam.models import registry
-from lexbeam.phrases import quoted
-from lexbeam.shapes import Reader, read_argument, read_list
-from lexbeam.stream import Stream
-from lexbeam.study.commands import study
-from lexbeam.terminal import DownloadBar, graceful
 from lexbeam.terms import Terms
 from lexbeam.tracing import Recorder
 from lexbeam.translator import load

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lexbeam.constraints.glossary.encodings import decode, read_bytes
 from lexbeam.errors import InputError
-from lexbeam.glossary.decoding import decode, read_bytes
 
 PATH = Path("terms.csv")
 TEXT = "size,Größe\nhouse,Haus\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.evidence import Place, find, find_all, words_between
-from lexbeam.phrases import Constraint, Kind
+from lexbeam.constraints.constraint import Constraint, Kind
+from lexbeam.constraints.matching import Place, find, find_all, words_between
 
 
 def gap(*parts: str | tuple[str, ...], within: int | None = None) -> Constraint:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from lexbeam.cli.terminal import StudyBar, graceful
 from lexbeam.study import run
-from lexbeam.terminal import StudyBar, graceful
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.constraints import Constraints
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import ConstraintError, InputError, MissingExtraError
-from lexbeam.phrases import Constraint
-from lexbeam.shapes import Reader, read_argument, read_list
 
-SCHEMA = Path(__file__).parent.parent / "docs" / "constraints.schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "constraints.schema.json"
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.constraints import Constraint, Constraints, quoted
+from lexbeam.constraints.constraint import usable_forms
+from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
 from lexbeam.errors import ConstraintError
-from lexbeam.phrases import usable_forms
 
 
 def plain(phrase: str) -> Constraint:

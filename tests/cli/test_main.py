@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexbeam import cli
+from lexbeam.cli import main as cli
 from lexbeam.errors import ModelError
 from lexbeam.models import registry
 from lexbeam.text.word_boundaries import contains
@@ -376,7 +376,7 @@ def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 SLOW = """
     import signal, sys, time
-    from lexbeam import cli
+    from lexbeam.cli import main as cli
     from lexbeam.results import Translation
 
     # Where tests run in the background, interrupts may be ignored.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lexbeam.glossary.book import Found, Glossary, read_file
-from lexbeam.glossary.concepts import Problem
-from lexbeam.glossary.matching import Match, Rule
+from lexbeam.constraints.glossary.entries import Problem
+from lexbeam.constraints.glossary.glossary import Found, Glossary, read_file
+from lexbeam.constraints.glossary.matching import Match, Rule
 
 __all__ = ["Found", "Glossary", "Match", "Problem", "Rule", "read_file"]

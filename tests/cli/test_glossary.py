@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from lexbeam import cli
+from lexbeam.cli import main as cli
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lexbeam.errors import ConstraintError
-from lexbeam.phrases import (
+from lexbeam.constraints.constraint import (
     Constraint,
     Places,
     clean_phrase,
@@ -20,7 +19,8 @@ from lexbeam.phrases import (
     unusable,
     usable_forms,
 )
-from lexbeam.shapes import Reader
+from lexbeam.constraints.parsing import Reader
+from lexbeam.errors import ConstraintError
 
 __all__ = ["Constraint", "Constraints", "clean_phrase", "quoted", "unusable"]
 

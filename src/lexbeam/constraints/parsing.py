@@ -12,8 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lexbeam.constraints.constraint import (
+    Constraint,
+    Kind,
+    Part,
+    clean_phrase,
+    clean_prefix,
+    kind_of,
+)
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.phrases import Constraint, Kind, Part, clean_phrase, clean_prefix, kind_of
 from lexbeam.text.casing import CASES, Case
 
 MOST_TIMES = 100

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from lexbeam.cli.lines import Asked, PlainLines
+from lexbeam.cli.stream import Stream
 from lexbeam.errors import InputError
-from lexbeam.lines import Asked, PlainLines
 from lexbeam.results import ConstraintReport, Translation
-from lexbeam.stream import Stream
 from lexbeam.translator import Translator
 
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from lexbeam.constraints import quoted
-from lexbeam.errors import InputError
-from lexbeam.glossary.concepts import (
+from lexbeam.constraints.constraint_set import quoted
+from lexbeam.constraints.glossary.encodings import decode, read_bytes
+from lexbeam.constraints.glossary.entries import (
     LONGEST_TERM,
     Contents,
     Role,
@@ -29,7 +29,7 @@ from lexbeam.glossary.concepts import (
     fault_of,
     forbids,
 )
-from lexbeam.glossary.decoding import decode, read_bytes
+from lexbeam.errors import InputError
 from lexbeam.text.languages import language_code
 
 _SEPARATORS = (",", ";", "\t")

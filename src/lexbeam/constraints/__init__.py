@@ -1,0 +1,1 @@
+"""What a user asks for, as text: constraints and glossaries."""
