@@ -37,10 +37,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from lexbeam.batches import TextSettings
 from lexbeam.models.importers import bergamot
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
+from lexbeam.translation.jobs import TextSettings
 
 BEAMS, BATCHES, CONSTRAINTS = (1, 5, 10, 20), (1, 32), (0, 1, 3, 5, 10)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from lexbeam.search.future_cost import AT_THE_START, TOKENS_A_SOURCE_TOKEN
 from lexbeam.study.blocks import Figure
 from lexbeam.study.figures import render
-from lexbeam.tracing.collect import Candidate, Step
+from lexbeam.translation.tracing.collect import Candidate, Step
 from watched import Seen
 
 SHORT = ("Enter the password.", ["Passwort", {"text": "bitte", "case": "exact"}])

@@ -27,8 +27,8 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from lexbeam import translator
 from lexbeam.cli import main as cli
+from lexbeam.translation import translator
 
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(

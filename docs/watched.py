@@ -9,7 +9,7 @@ from typing import Any
 import lexbeam
 from lexbeam.search.automaton.bit_layout import Demand
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.tracing.collect import Candidate, SearchTrace, Step
+from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 
 @dataclass(frozen=True)

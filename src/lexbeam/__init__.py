@@ -10,8 +10,8 @@ from lexbeam.errors import (
     ScorerError,
     SettingError,
 )
-from lexbeam.results import ConstraintReport, Translation
-from lexbeam.translator import Translator, load
+from lexbeam.translation.results import ConstraintReport, Translation
+from lexbeam.translation.translator import Translator, load
 
 __all__ = [
     "ConstraintError",

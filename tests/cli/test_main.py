@@ -18,7 +18,7 @@ from lexbeam.cli import main as cli
 from lexbeam.errors import ModelError
 from lexbeam.models import registry
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import Translator
+from lexbeam.translation.translator import Translator
 
 TEXT = "The cat sat on the mat."
 
@@ -377,7 +377,7 @@ def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 SLOW = """
     import signal, sys, time
     from lexbeam.cli import main as cli
-    from lexbeam.results import Translation
+    from lexbeam.translation.results import Translation
 
     # Where tests run in the background, interrupts may be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)

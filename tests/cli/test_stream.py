@@ -11,8 +11,8 @@ import pytest
 from lexbeam.cli.lines import Asked, PlainLines
 from lexbeam.cli.stream import Stream
 from lexbeam.errors import InputError
-from lexbeam.results import ConstraintReport, Translation
-from lexbeam.translator import Translator
+from lexbeam.translation.results import ConstraintReport, Translation
+from lexbeam.translation.translator import Translator
 
 
 class Terminal(io.StringIO):

@@ -14,7 +14,7 @@ from lexbeam.models.model import Model, word_starts
 from lexbeam.search.scorer import PAD, IntArray, Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.spelling import BoolArray
-from lexbeam.translator import Translator
+from lexbeam.translation.translator import Translator
 
 CORPUS = """
 The cat sat on the mat. The black cat and the white dog sat on the mat, near the old house.

@@ -9,7 +9,7 @@ from lexbeam.errors import ModelError
 from lexbeam.models import bundle, loading, registry
 from lexbeam.models.loading import find_model
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import load
+from lexbeam.translation.translator import load
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lexbeam.errors import InputError
 from lexbeam.study.sets import choose, count_met, exactly, find, make, parse
-from lexbeam.translator import Translator
+from lexbeam.translation.translator import Translator
 
 REFERENCE = "O gato (preto) sentou no tapete, perto da casa velha."
 

@@ -10,7 +10,7 @@ from lexbeam.models.model import Model, word_starts
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import Translator
+from lexbeam.translation.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from lexbeam.constraints.glossary.entries import Contents, Problem
 from lexbeam.constraints.glossary.glossary import Glossary, read_file
 from lexbeam.constraints.glossary.matching import CASES
 from lexbeam.errors import InputError
-from lexbeam.keep import PATTERNS
+from lexbeam.translation.keep import PATTERNS
 
 _MOST_LANGUAGES = 4  # compared in all directions without being asked
 _MOST_SHOWN = 20

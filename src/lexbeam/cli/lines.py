@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from lexbeam.errors import InputError
-from lexbeam.results import Translation
+from lexbeam.translation.results import Translation
 
 
 @dataclass(frozen=True)

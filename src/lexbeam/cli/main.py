@@ -20,9 +20,9 @@ from lexbeam.constraints.constraint import quoted
 from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import LexbeamError
 from lexbeam.models import registry
-from lexbeam.terms import Terms
-from lexbeam.tracing import Recorder
-from lexbeam.translator import load
+from lexbeam.translation.source_terms import Terms
+from lexbeam.translation.tracing import Recorder
+from lexbeam.translation.translator import load
 
 _EXAMPLES = """\b
 Examples:

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from lexbeam.cli.lines import JsonLines, Line, LineFormat
 from lexbeam.errors import InputError, LexbeamError
-from lexbeam.translator import Translator
+from lexbeam.translation.translator import Translator
 
 WINDOW_BATCHES = 4
 """Batches read ahead at most: sorting by length needs a choice, output should not wait long."""

@@ -11,11 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from lexbeam.batches import SettingsArguments
 from lexbeam.errors import ConstraintError
 from lexbeam.models.loading import find_model, load_model
 from lexbeam.models.model import Model
-from lexbeam.results import Translation
 from lexbeam.search.scorer import Scorer, Scores
 from lexbeam.study import sets
 from lexbeam.study.metrics import Metrics
@@ -27,7 +25,9 @@ from lexbeam.study.store import (
     digest_of_lines,
     digest_of_search,
 )
-from lexbeam.translator import Translator
+from lexbeam.translation.jobs import SettingsArguments
+from lexbeam.translation.results import Translation
+from lexbeam.translation.translator import Translator
 
 CHUNK = 64
 """Sentences translated between two signs of life."""

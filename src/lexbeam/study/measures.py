@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lexbeam.batches import SettingsArguments
 from lexbeam.errors import SettingError
-from lexbeam.results import Translation
 from lexbeam.search.beam_search import decode
 from lexbeam.study import sets
 from lexbeam.study.bench import Bench
 from lexbeam.study.store import Result
+from lexbeam.translation.jobs import SettingsArguments
+from lexbeam.translation.results import Translation
 
 GROWING = ("gbs", "cbs")
 """Algorithms whose beam size is that of each bank; the beam grows with the constraints."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from lexbeam.results import Alternative, ConstraintReport, Translation
+from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
 
 def test_met_is_what_has_a_place() -> None:

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from lexbeam.avoidance import Avoidance
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.matching import find
 from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
-from lexbeam.wording import Beginning, Wording
+from lexbeam.translation.avoided import Avoidance
+from lexbeam.translation.spelled import Beginning, Wording
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from lexbeam.batches import Answer, Conversation, Job, Refusal, TextSettings, converse
 from lexbeam.errors import ConstraintError, SettingError
 from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.jobs import Answer, Conversation, Job, Refusal, TextSettings, converse
 
 
 def echo(jobs: list[Job]) -> list[Answer]:

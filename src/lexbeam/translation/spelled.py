@@ -9,13 +9,13 @@ from typing import NamedTuple
 from lexbeam.constraints.constraint import Constraint, quoted, usable_forms
 from lexbeam.constraints.matching import Place
 from lexbeam.errors import ConstraintError
-from lexbeam.results import ConstraintReport
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.trie import Tokens
 from lexbeam.search.request import show_demand
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import is_word_character
+from lexbeam.translation.results import ConstraintReport
 
 
 class Spelled(NamedTuple):

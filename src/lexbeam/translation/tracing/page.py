@@ -18,7 +18,7 @@ from typing import Any
 
 from lexbeam.search.automaton.bit_layout import Demand
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.tracing.collect import ORIGINS, Candidate, SearchTrace, Step
+from lexbeam.translation.tracing.collect import ORIGINS, Candidate, SearchTrace, Step
 
 Pieces = Callable[[Sequence[int]], list[str]]
 
@@ -169,7 +169,7 @@ def _embed(data: Mapping[str, Any]) -> str:
 
 
 def _file(name: str) -> str:
-    return files("lexbeam.tracing").joinpath(name).read_text(encoding="utf-8")
+    return files("lexbeam.translation.tracing").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 from lexbeam.constraints.constraint import Constraint, Places
 from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.errors import SettingError
-from lexbeam.keep import Kept, compile_patterns, demands_of, find_kept, respace
-from lexbeam.results import Translation
 from lexbeam.text.word_boundaries import contains
+from lexbeam.translation.keep import Kept, compile_patterns, demands_of, find_kept, respace
+from lexbeam.translation.results import Translation
 
 
 class Terms:

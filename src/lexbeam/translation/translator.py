@@ -14,18 +14,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from lexbeam.batches import BatchDecoder, Refusal, SettingsArguments, TextSettings, converse
 from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted, unusable
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.document import Document
 from lexbeam.errors import InputError, SettingError
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
-from lexbeam.results import Translation
-from lexbeam.terms import Terms
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import (
+    BatchDecoder,
+    Refusal,
+    SettingsArguments,
+    TextSettings,
+    converse,
+)
+from lexbeam.translation.results import Translation
+from lexbeam.translation.source_terms import Terms
 
 if TYPE_CHECKING:
-    from lexbeam.tracing import Recorder, Trace
+    from lexbeam.translation.tracing import Recorder, Trace
 
 Shape = str | Mapping[str, Any] | Constraint
 """A phrase, or an object as in ``docs/constraints.md``."""
@@ -102,7 +108,7 @@ class Translator:
         `TextSettings`.
 
         What the source terms of a ``glossary`` demand of a text comes on top, and whatever
-        ``keep`` matches in it must be in the translation, too: names of `lexbeam.keep.PATTERNS`
+        ``keep`` matches in it must be in the translation, too: names of `translation.keep.PATTERNS`
         and regular expressions.
 
         A single text gives a `Translation`, a list gives a list of them in the same order.
@@ -143,7 +149,7 @@ class Translator:
 
         >>> translator.trace("The cat sat.", ["gato"]).save("beam.html")  # doctest: +SKIP
         """
-        from lexbeam.tracing import Recorder  # noqa: PLC0415  (rarely needed)
+        from lexbeam.translation.tracing import Recorder  # noqa: PLC0415  (rarely needed)
 
         recorder = Recorder(self)
         translation = recorder.translator.translate(

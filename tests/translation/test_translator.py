@@ -14,7 +14,7 @@ from lexbeam.errors import ConstraintError, InputError, LexbeamError, ModelError
 from lexbeam.models import loading
 from lexbeam.models.model import Model
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import Translator, load
+from lexbeam.translation.translator import Translator, load
 
 TEXT = "The cat sat on the mat."
 

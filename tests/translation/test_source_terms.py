@@ -7,9 +7,9 @@ import pytest
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import ConstraintError, InputError, SettingError
-from lexbeam.terms import Terms
 from lexbeam.text.word_boundaries import contains, occurrences
-from lexbeam.translator import Translator
+from lexbeam.translation.source_terms import Terms
+from lexbeam.translation.translator import Translator
 
 INFO = {"source_language": "en", "target_language": "pt"}
 GLOSSARY = Glossary.from_terms({"cat": "gato", "mat": ["tapete", "esteira"]}, {"cat": "gata"})

@@ -4,6 +4,6 @@
 writes it as one page for a browser. See ``docs/tracing.md``.
 """
 
-from lexbeam.tracing.recorder import Recorder, Trace
+from lexbeam.translation.tracing.recorder import Recorder, Trace
 
 __all__ = ["Recorder", "Trace"]

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexbeam.batches import Job
 from lexbeam.search.allocation import POLICIES, adjust
 from lexbeam.search.automaton.automaton import trace as walk
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
 from lexbeam.search.settings import Settings
 from lexbeam.testing import HistoryScorer, TableScorer
-from lexbeam.tracing import collect
-from lexbeam.tracing.collect import BatchWatcher, Candidate, SearchTrace
+from lexbeam.translation.jobs import Job
+from lexbeam.translation.tracing import collect
+from lexbeam.translation.tracing.collect import BatchWatcher, Candidate, SearchTrace
 
 EOS, BOS, A, B, C = range(5)
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from lexbeam.avoidance import Avoidance
-from lexbeam.batches import Answer, Job
 from lexbeam.constraints.parsing import Reader
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import Translator
+from lexbeam.translation.avoided import Avoidance
+from lexbeam.translation.jobs import Answer, Job
+from lexbeam.translation.translator import Translator
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
-from lexbeam.results import ConstraintReport, Translation
 from lexbeam.text.word_boundaries import contains
-from lexbeam.translator import Translator
+from lexbeam.translation.results import ConstraintReport, Translation
+from lexbeam.translation.translator import Translator
 
 TEXT = "The cat sat on the mat."
 LONG = "The cat sat. The dog sat near the old house.\n\nNew York City is a city. Yes!"

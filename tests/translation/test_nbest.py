@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.choices import best_choices
+from lexbeam.translation.nbest import best_choices
 
 FALLING = st.lists(st.integers(-9, 0), min_size=1, max_size=4).map(
     lambda scores: sorted(map(float, scores), reverse=True)

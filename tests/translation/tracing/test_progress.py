@@ -6,7 +6,7 @@ import pytest
 from lexbeam.search.automaton.automaton import trace
 from lexbeam.search.automaton.bit_layout import Demand
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.tracing.progress import Progress
+from lexbeam.translation.tracing.progress import Progress
 
 A, B, C, D, EOS = 2, 3, 4, 5, 0
 GAP = Pattern(((Form((A,)),), (Form((B, C)), Form((D,)))), within=None)

@@ -11,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from lexbeam.avoidance import Avoidance
-from lexbeam.batches import Answer, Conversation, Job, TextSettings, Tokens
-from lexbeam.choices import best_choices
 from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
 from lexbeam.constraints.matching import Place, find, find_all
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
-from lexbeam.results import Alternative, Translation
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, Spelling, TargetText
-from lexbeam.wording import Beginning, Wording
+from lexbeam.translation.avoided import Avoidance
+from lexbeam.translation.jobs import Answer, Conversation, Job, TextSettings, Tokens
+from lexbeam.translation.nbest import best_choices
+from lexbeam.translation.placement import (
+    Piece,
+    find_owners,
+    number_units,
+    share_out,
+    where_sources_stand,
+)
+from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.spelled import Beginning, Wording
 
 ROUNDS = 3
 """How often phrases that are missing from a text of several sentences are placed."""
@@ -74,7 +80,7 @@ class Document:
         self._check()
 
     def translate(self) -> Conversation[Translation]:
-        """Translate; yields the searches it needs (see `lexbeam.batches`)."""
+        """Translate; yields the searches it needs (see `lexbeam.translation.jobs`)."""
         try:
             return (yield from self._translate())
         except ConstraintError as error:

@@ -89,7 +89,7 @@ class SettingsArguments(TypedDict, total=False):
 
 
 class Watcher(Protocol):
-    """Somebody who wants to see searches as they go (see `lexbeam.tracing`)."""
+    """Somebody who wants to see searches as they go (see `lexbeam.translation.tracing`)."""
 
     def begin(
         self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer

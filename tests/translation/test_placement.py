@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import Place
-from lexbeam.placing import Piece, find_owners, number_units, share_out, where_sources_stand
+from lexbeam.translation.placement import (
+    Piece,
+    find_owners,
+    number_units,
+    share_out,
+    where_sources_stand,
+)
 
 A, B = Constraint((("a",),)), Constraint((("b",),))
 

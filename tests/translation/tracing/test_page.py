@@ -8,13 +8,13 @@ from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
 
-from lexbeam.batches import Job
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
 from lexbeam.search.settings import Settings
 from lexbeam.testing import HistoryScorer
-from lexbeam.tracing.collect import BatchWatcher, SearchTrace
-from lexbeam.tracing.page import render, to_data
+from lexbeam.translation.jobs import Job
+from lexbeam.translation.tracing.collect import BatchWatcher, SearchTrace
+from lexbeam.translation.tracing.page import render, to_data
 
 NASTY = "</script><script>alert(1)</script><!-- & \" ' $data ${title} \u2028 שלום 猫 🐈"
 VOID = {"meta", "input"}

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from lexbeam.constraints.constraint import Places
 from lexbeam.errors import SettingError
-from lexbeam.results import Alternative, ConstraintReport, Translation
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
+from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
 _UNITS = (
     r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"

@@ -7,8 +7,8 @@ import pytest
 
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search.allocation import POLICIES
-from lexbeam.tracing import Recorder
-from lexbeam.translator import Translator
+from lexbeam.translation.tracing import Recorder
+from lexbeam.translation.translator import Translator
 
 TEXT = "The cat sat on the mat."
 

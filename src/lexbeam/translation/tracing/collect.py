@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexbeam.batches import Job
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import Demand
@@ -22,8 +21,9 @@ from lexbeam.search.candidates import Moment
 from lexbeam.search.feasibility import count_sets
 from lexbeam.search.scorer import IntArray, Scorer
 from lexbeam.search.settings import Settings
-from lexbeam.tracing import slots
-from lexbeam.tracing.progress import Progress
+from lexbeam.translation.jobs import Job
+from lexbeam.translation.tracing import slots
+from lexbeam.translation.tracing.progress import Progress
 
 MOST_CANDIDATES = 400
 """Candidates kept of a step; what was chosen is always kept."""

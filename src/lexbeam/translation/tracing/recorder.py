@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lexbeam.batches import Answer, Job, TextSettings
-from lexbeam.document import Outcome
 from lexbeam.errors import InputError
-from lexbeam.results import Translation
 from lexbeam.search.candidates import Moment
 from lexbeam.search.scorer import Scorer
-from lexbeam.tracing.collect import BatchWatcher, SearchTrace
-from lexbeam.tracing.page import render
-from lexbeam.translator import Translator
+from lexbeam.translation.document import Outcome
+from lexbeam.translation.jobs import Answer, Job, TextSettings
+from lexbeam.translation.results import Translation
+from lexbeam.translation.tracing.collect import BatchWatcher, SearchTrace
+from lexbeam.translation.tracing.page import render
+from lexbeam.translation.translator import Translator
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import SettingError
-from lexbeam.keep import PATTERNS, Kept, compile_patterns, demands_of, find_kept, respace
-from lexbeam.results import Alternative, ConstraintReport, Translation
 from lexbeam.text.word_boundaries import locate
+from lexbeam.translation.keep import (
+    PATTERNS,
+    Kept,
+    compile_patterns,
+    demands_of,
+    find_kept,
+    respace,
+)
+from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
 ALL = compile_patterns(PATTERNS)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.search.allocation import adjust
-from lexbeam.tracing import slots
+from lexbeam.translation.tracing import slots
 
 
 @given(st.integers(1, 12), st.lists(st.integers(0, 6), min_size=1, max_size=8))

@@ -1,0 +1,1 @@
+"""Text in, text and report out."""
