@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
-from lexbeam.search.scorer import IntArray, Scores
+from lexbeam.search.scorer import Scores
 
 VOCABULARY = 32_000
 EOS = 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lexbeam.errors import InputError
-from lexbeam.search.scorer import PAD
+from lexbeam.search.arrays import PAD
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 

@@ -12,6 +12,7 @@ from lexbeam.errors import (
 )
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.translator import Translator, load
+from lexbeam.version import __version__
 
 __all__ = [
     "ConstraintError",
@@ -28,5 +29,3 @@ __all__ = [
     "__version__",
     "load",
 ]
-
-__version__ = "0.1.0"

@@ -44,3 +44,12 @@ class MissingExtraError(LexbeamError, ImportError):
 
 class ScorerError(LexbeamError):
     """A scorer broke its promise to the search."""
+
+
+_SHOWN = 60  # characters of a phrase quoted in an error
+
+
+def quoted(phrase: str) -> str:
+    """Quote a phrase for an error message, shortened when it is long."""
+    shown = phrase if len(phrase) <= _SHOWN else phrase[: _SHOWN - 1] + "…"
+    return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'

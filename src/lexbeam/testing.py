@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexbeam.errors import InputError
-from lexbeam.search.scorer import PAD, FloatArray, IntArray, Scores
+from lexbeam.search.arrays import PAD, IntArray, ScoreArray
+from lexbeam.search.scorer import Scores
 
 __all__ = ["HistoryScorer", "TableScorer", "every_output"]
 
@@ -42,7 +43,7 @@ class _ToyScorer:
 
     def _answer(
         self,
-        log_probs: FloatArray,
+        log_probs: ScoreArray,
         ask: IntArray,
         ban: IntArray,
         top: int,

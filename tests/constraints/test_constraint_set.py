@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.constraints.constraint import usable_forms
-from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
-from lexbeam.errors import ConstraintError
+from lexbeam.constraints.constraint_set import Constraint, Constraints
+from lexbeam.errors import ConstraintError, quoted
 
 
 def plain(phrase: str) -> Constraint:

@@ -11,7 +11,8 @@ import pytest
 import sentencepiece
 
 from lexbeam.models.model import Model, word_starts
-from lexbeam.search.scorer import PAD, IntArray, Scores
+from lexbeam.search.arrays import PAD, IntArray
+from lexbeam.search.scorer import Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.spelling import BoolArray
 from lexbeam.translation.translator import Translator

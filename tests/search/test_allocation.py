@@ -18,7 +18,7 @@ from lexbeam.search.allocation import (
     from_top,
     k_best,
 )
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray
 
 NO = -np.inf
 

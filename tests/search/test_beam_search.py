@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from helpers.brute_force import best_output, keeps_to, plain_beam_search
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ScorerError, SettingError
 from lexbeam.search.allocation import POLICIES
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.beam_search import Hypothesis, decode
 from lexbeam.search.candidates import Moment
-from lexbeam.search.scorer import IntArray, Scores
+from lexbeam.search.scorer import Scores
 from lexbeam.testing import HistoryScorer, TableScorer
 
 ALGORITHMS = sorted(POLICIES)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from helpers.brute_force import best_output, keeps_to
 from lexbeam.errors import ScorerError
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
-from lexbeam.search.scorer import IntArray
 from lexbeam.testing import HistoryScorer, TableScorer
 
 ASIDE: dict[str, Any] = {"aside": True, "cut": True, "prune": None}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
@@ -13,7 +14,6 @@ from lexbeam.search.future_cost import (
     Outlook,
     expected_lengths,
 )
-from lexbeam.search.scorer import PAD
 from lexbeam.testing import HistoryScorer
 
 EOS = 1

@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from lexbeam.search.arrays import PAD  # noqa: E402
 from lexbeam.search.beam_search import decode  # noqa: E402
-from lexbeam.search.scorer import PAD  # noqa: E402
 from lexbeam.train.config import NetworkConfig  # noqa: E402
 from lexbeam.train.rnn import RecurrentNetwork  # noqa: E402
 from lexbeam.train.scorer import NetworkScorer  # noqa: E402

@@ -10,19 +10,18 @@ from typing import Any
 
 import click
 
-import lexbeam
 from lexbeam.cli.glossary import glossary, glossary_options, load_glossary
 from lexbeam.cli.lines import Asked, JsonLines, LineFormat, PlainLines, TabLines
 from lexbeam.cli.stream import Stream
 from lexbeam.cli.study import study
 from lexbeam.cli.terminal import DownloadBar, graceful
-from lexbeam.constraints.constraint import quoted
 from lexbeam.constraints.parsing import Reader, read_argument, read_list
-from lexbeam.errors import LexbeamError
+from lexbeam.errors import LexbeamError, quoted
 from lexbeam.models import registry
 from lexbeam.translation.source_terms import Terms
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import load
+from lexbeam.version import __version__
 
 _EXAMPLES = """\b
 Examples:
@@ -73,7 +72,7 @@ class _Group(click.Group):
 
 
 @click.group(cls=_Group, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(lexbeam.__version__, prog_name="lexbeam")
+@click.version_option(__version__, prog_name="lexbeam")
 def main() -> None:
     """Translate, and say which words must appear."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from lexbeam.errors import ConstraintError
+from lexbeam.errors import ConstraintError, quoted
 from lexbeam.text.casing import Case, matches
 
 Kind = Literal["text", "any", "lemma", "order", "gap", "prefix", "suffix"]
@@ -16,8 +16,6 @@ Part = tuple[str, ...]
 
 Places = tuple[int, ...]
 """Where in the source something stands, in characters."""
-
-_SHOWN = 60  # characters of a phrase quoted in an error
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,6 @@ def unusable(text: str) -> str | None:
     if any("\ud800" <= character <= "\udfff" for character in text):
         return "half a surrogate pair (text that was decoded wrongly)"
     return None
-
-
-def quoted(phrase: str) -> str:
-    """Quote a phrase for an error message, shortened when it is long."""
-    shown = phrase if len(phrase) <= _SHOWN else phrase[: _SHOWN - 1] + "…"
-    return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'
 
 
 def kind_of(value: object) -> str:

@@ -15,14 +15,13 @@ from lexbeam.constraints.constraint import (
     Places,
     clean_phrase,
     clean_prefix,
-    quoted,
     unusable,
     usable_forms,
 )
 from lexbeam.constraints.parsing import Reader
-from lexbeam.errors import ConstraintError
+from lexbeam.errors import ConstraintError, quoted
 
-__all__ = ["Constraint", "Constraints", "clean_phrase", "quoted", "unusable"]
+__all__ = ["Constraint", "Constraints", "clean_phrase", "unusable"]
 
 
 @dataclass(frozen=True)

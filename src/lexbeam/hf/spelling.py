@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
-from lexbeam.errors import ConstraintError, InputError
+from lexbeam.constraints.constraint_set import Constraint, Constraints
+from lexbeam.errors import ConstraintError, InputError, quoted
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.trie import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import Case, variants
 from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced, needs_boundary

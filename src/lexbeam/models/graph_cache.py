@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-import lexbeam
+from lexbeam.version import __version__
 
 _MAGIC = b"lexbeam-cache-1\n"
 
@@ -65,7 +65,7 @@ def _stamp(sources: Sequence[Path], purpose: str, code: Sequence[ModuleType]) ->
     files = [(path, path.stat()) for path in sources]
     states = [(str(path), state.st_size, state.st_mtime_ns) for path, state in files]
     checks = [zlib.crc32(Path(module.__file__ or "").read_bytes()) for module in code]
-    return json.dumps([lexbeam.__version__, purpose, states, checks])
+    return json.dumps([__version__, purpose, states, checks])
 
 
 def _read(file: Path, stamp: str) -> list[bytes] | None:

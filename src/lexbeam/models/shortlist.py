@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
 from lexbeam.models.importers.marian_binary import read_bytes
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray
 
 _MAGIC = 0xF11A48D5013417F5
 _HEADER = struct.Struct("<6Q")

@@ -24,8 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import pick, through
-from lexbeam.search.scorer import FloatArray, IntArray
+from lexbeam.search.arrays import IntArray, ScoreArray, pick, through
 
 NO_CANDIDATE = -np.inf
 """The score of a place in the candidates that holds none."""
@@ -64,7 +63,7 @@ class Policy(Protocol):
         """Whether a bank is a set of constraint tokens, not a number of them."""
         ...
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Choose the new beam of each sentence among its candidates.
 
         # shape of both: (sentences, candidates).
@@ -81,7 +80,7 @@ class Plain:
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
         self.beam = base
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:  # noqa: ARG002
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:  # noqa: ARG002
         """Take the best candidates, whatever they have met."""
         return _take(k_best(score, self.beam), score)
 
@@ -102,7 +101,7 @@ class Dba:
         self._all_from_top = bool(topped.all())
         self._from_top = topped if topped.any() else None  # shape: (sentences, 1)
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
         if self._all_from_top:
             return _take(_by_bank(bank, score, self.beam), score)
@@ -140,7 +139,7 @@ class Lookahead:
     def __init__(self, base: int, sizes: IntArray, sets: IntArray) -> None:  # noqa: ARG002
         self.beam = base
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Take the best, after each has been set back by its rank in its bank."""
         ranked = _by_bank(bank, score, bank.shape[1])
         handicapped = pick(score, ranked) - HANDICAP * _ranks(pick(bank, ranked))
@@ -160,7 +159,7 @@ class Gbs:
         self.beam = base * self._banks
         self.beam_sizes = base * (sizes + 1)
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Fill each bank by itself."""
         counts = count(bank, score, self._banks)
         return fill(bank, score, counts, np.minimum(counts, self._base), self.beam)
@@ -176,7 +175,7 @@ class Cbs:
         self.beam_sizes = base * sets
         self.beam = base * int(sets.max(initial=0))
 
-    def select(self, bank: IntArray, score: FloatArray) -> Selection:
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Fill each bank by itself; the banks' numbers stand for sets here."""
         counts = count(bank, score, int(bank.max(initial=0)) + 1)
         return fill(bank, score, counts, np.minimum(counts, self._base), self.beam)
@@ -257,14 +256,14 @@ def from_top(beam: int, counts: IntArray) -> IntArray:
     return slots
 
 
-def count(bank: IntArray, score: FloatArray, banks: int) -> IntArray:
+def count(bank: IntArray, score: ScoreArray, banks: int) -> IntArray:
     """Return how many candidates each bank has. # shape: (sentences, banks)."""
     where = through(bank, len(bank), banks)[score > NO_CANDIDATE]
     return np.bincount(where, minlength=len(bank) * banks).reshape(-1, banks)
 
 
 def fill(
-    bank: IntArray, score: FloatArray, counts: IntArray, slots: IntArray, beam: int
+    bank: IntArray, score: ScoreArray, counts: IntArray, slots: IntArray, beam: int
 ) -> Selection:
     """Fill the slots of each bank with its best candidates."""
     ranked = _by_bank(bank, score, bank.shape[1])
@@ -277,7 +276,7 @@ def fill(
     return Selection(pick(ranked, chosen_first), ranks[:beam] < filled[:, None])
 
 
-def k_best(keys: FloatArray, k: int) -> IntArray:
+def k_best(keys: ScoreArray, k: int) -> IntArray:
     """Return the places of the k largest keys of each row, best first, of equals the first.
 
     # shape: (rows, k), or fewer columns where there are fewer keys. Equals must not be left
@@ -295,7 +294,7 @@ def k_best(keys: FloatArray, k: int) -> IntArray:
     return pick(places, order)
 
 
-def _take(places: IntArray, score: FloatArray) -> Selection:
+def _take(places: IntArray, score: ScoreArray) -> Selection:
     return Selection(places, pick(score, places) > NO_CANDIDATE)
 
 
@@ -314,7 +313,7 @@ def _above(counts: IntArray) -> IntArray:
     return above
 
 
-def _by_bank(bank: IntArray, score: FloatArray, k: int) -> IntArray:
+def _by_bank(bank: IntArray, score: ScoreArray, k: int) -> IntArray:
     """Return the first k candidates of each sentence by bank from the top, then by score."""
     real = score > NO_CANDIDATE
     if score.size <= _SMALL or k >= score.shape[1]:

@@ -1,4 +1,4 @@
-"""Small array tools: ragged lists packed into rectangles, sets of bits, picking from rows."""
+"""Types of arrays, and small tools: packing ragged lists, sets of bits, picking from rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+Tokens = tuple[int, ...]
+"""A phrase, or an output, as token ids."""
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+ScoreArray = NDArray[np.floating[Any]]
+"""Log-probabilities as a model gives them, in whatever precision."""
+
+PAD = -1
+"""Fills the unused places of ``ask`` and ``ban``; its score is minus infinity."""
 
 Bits = tuple[NDArray[np.uint64], ...]
 """Sets of up to 64 · len members, one flat array for each 64 of them.

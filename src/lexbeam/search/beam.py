@@ -6,14 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexbeam.search.arrays import pick, starts
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick, starts
 from lexbeam.search.automaton.states import States
-from lexbeam.search.scorer import IntArray
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lexbeam.search.allocation import POLICIES, Plain, Policy
-from lexbeam.search.arrays import constant_column, pick, starts
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    constant_column,
+    pick,
+    starts,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.remaining import Room
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import Words
-from lexbeam.search.beam import Beam, BoolArray, Finished, FloatArray, History, Hypothesis
+from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import (
     Asked,
     Candidates,
@@ -37,7 +45,7 @@ from lexbeam.search.finishing import Ending, Outcome, Select, at_least_one, set_
 from lexbeam.search.future_cost import Outlook, expected_lengths
 from lexbeam.search.length_limit import Horizon
 from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import PAD, IntArray, Scorer, Scores, can_hold, refuse_nonsense
+from lexbeam.search.scorer import Scorer, Scores, can_hold, refuse_nonsense
 from lexbeam.search.settings import Settings, read_limits
 from lexbeam.search.stopping import are_done, likely_longest, prune
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.search.allocation import k_best
-from lexbeam.search.arrays import pick, starts, through
+from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, pick, starts, through
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.beam import Beam, BoolArray, FloatArray
-from lexbeam.search.scorer import PAD, IntArray, Scores
+from lexbeam.search.beam import Beam
+from lexbeam.search.scorer import Scores
 
 
 class Proposals(NamedTuple):

@@ -8,13 +8,13 @@ from math import prod
 import numpy as np
 
 from lexbeam.errors import ConstraintError, SettingError
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import Demands
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.remaining import NEVER, Room
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.request import Request, show_demand
-from lexbeam.search.scorer import IntArray
 
 MOST_SETS = 1024
 """Constrained beam search needs a bank for each set; more than this are refused."""

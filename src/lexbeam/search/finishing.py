@@ -16,12 +16,12 @@ import numpy as np
 
 from lexbeam.errors import ConstraintError, ScorerError
 from lexbeam.search.allocation import Selection
-from lexbeam.search.arrays import pick
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.beam import BoolArray, Finished, FloatArray, History, Hypothesis
+from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.request import Request, show_demand
-from lexbeam.search.scorer import IntArray, Scorer
+from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
 
 Select = Callable[[FloatArray], Selection]

@@ -25,13 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import pack_bits
+from lexbeam.search.arrays import PAD, FloatArray, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT
-from lexbeam.search.beam import FloatArray
 from lexbeam.search.candidates import Candidates
-from lexbeam.search.scorer import PAD, IntArray
 
 AT_THE_START = 0.3
 """The part of its mean price that a constraint is expected to cost when all lies ahead."""

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.search.arrays import pack_rows
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.remaining import NEVER, Room
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import Words
-from lexbeam.search.beam import BoolArray
 from lexbeam.search.request import Request
-from lexbeam.search.scorer import PAD, IntArray, Scores
+from lexbeam.search.scorer import Scores
 
 
 class Horizon:

@@ -13,9 +13,9 @@ from operator import index
 from typing import Any
 
 from lexbeam.errors import ConstraintError, InputError
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.bit_layout import Demand, tokens_of
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.trie import Tokens
 from lexbeam.search.automaton.whole_words import Words
 
 

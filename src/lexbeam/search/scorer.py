@@ -12,24 +12,16 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lexbeam.errors import ScorerError
-
-PAD = -1
-"""Fills the unused places of ``ask`` and ``ban``; its score is minus infinity."""
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.floating[Any]]
+from lexbeam.search.arrays import IntArray, ScoreArray
 
 
 class Scores(NamedTuple):
     """What a model answers to one step, row by row."""
 
-    top_scores: FloatArray  # shape: (rows, top), log-probabilities, falling
+    top_scores: ScoreArray  # shape: (rows, top), log-probabilities, falling
     top_ids: IntArray  # shape: (rows, top)
-    ask_scores: FloatArray  # shape: (rows, asked)
+    ask_scores: ScoreArray  # shape: (rows, asked)
     state: Any
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexbeam.errors import SettingError
 from lexbeam.search.allocation import POLICIES
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray
 
 STOPS = ("all", "first", "likely", "bound", "full", "now")
 

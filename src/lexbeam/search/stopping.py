@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.search.arrays import through
-from lexbeam.search.beam import Beam, BoolArray, Finished, FloatArray
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, through
+from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
 
 LENGTHS_EXPECTED = 1.5

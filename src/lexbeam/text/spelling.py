@@ -16,8 +16,7 @@ import numpy as np
 import sentencepiece
 from numpy.typing import NDArray
 
-from lexbeam.constraints.constraint import quoted
-from lexbeam.errors import ConstraintError, ModelError
+from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.prefixes import completions
 from lexbeam.text.vocabulary import SPACE, Processor
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced, locate, needs_boundary

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lexbeam.search.scorer import PAD, IntArray, Scores
+from lexbeam.search.arrays import PAD, IntArray
+from lexbeam.search.scorer import Scores
 from lexbeam.train.parts import DecoderState
 from lexbeam.train.vocabulary import EOS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.search.automaton.trie import Tokens
+from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, matches, variants
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import Span

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted
+from lexbeam.constraints.constraint_set import Constraint, Constraints
 from lexbeam.constraints.matching import Place, find, find_all
-from lexbeam.errors import ConstraintError, InputError
+from lexbeam.errors import ConstraintError, InputError, quoted
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, Spelling, TargetText
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.jobs import Answer, Conversation, Job, TextSettings, Tokens
+from lexbeam.translation.jobs import Answer, Conversation, Job, TextSettings
 from lexbeam.translation.nbest import best_choices
 from lexbeam.translation.placement import (
     Piece,

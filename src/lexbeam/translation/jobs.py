@@ -13,15 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, TypeVar
 
 from lexbeam.errors import InputError
+from lexbeam.search.arrays import BoolArray, Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.beam_search import decode
 from lexbeam.search.candidates import Moment
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings, at_least
-from lexbeam.text.spelling import BoolArray
 
-Tokens = tuple[int, ...]
 Answer = list[Hypothesis]
 Result = TypeVar("Result")
 Conversation = Generator[list["Job"], list[Answer], Result]

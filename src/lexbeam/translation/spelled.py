@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from lexbeam.constraints.constraint import Constraint, quoted, usable_forms
+from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.matching import Place
-from lexbeam.errors import ConstraintError
+from lexbeam.errors import ConstraintError, quoted
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.trie import Tokens
 from lexbeam.search.request import show_demand
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText

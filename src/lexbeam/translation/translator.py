@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints, quoted, unusable
+from lexbeam.constraints.constraint_set import Constraint, Constraints, unusable
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.errors import InputError, SettingError
+from lexbeam.errors import InputError, SettingError, quoted
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document

@@ -13,8 +13,9 @@ from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.graphs import Graphs, transformer
 from lexbeam.models.graphs.positions import sinusoids
 from lexbeam.models.shortlist import Shortlist
+from lexbeam.search.arrays import PAD
 from lexbeam.search.beam_search import decode
-from lexbeam.search.scorer import PAD, Scores
+from lexbeam.search.scorer import Scores
 
 EOS = 0
 SOURCES = [[5, 9, 3, EOS], [8, EOS], [11, 30, 2, 7, 7, 21, EOS], [4, 13, EOS]]

@@ -10,7 +10,7 @@ import torch
 from helpers.hf_models import FAMILIES, gpt2, inputs, marian, t5
 from lexbeam.errors import ModelError
 from lexbeam.models.engines.transformers import Prompt, TransformersEngine
-from lexbeam.search.scorer import PAD
+from lexbeam.search.arrays import PAD
 from lexbeam.testing import TableScorer
 
 END = 2

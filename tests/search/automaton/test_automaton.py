@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.brute_force import occurrences
+from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton, trace
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import Words
-from lexbeam.search.scorer import PAD
 
 A, B, C, D, X = 0, 1, 2, 3, 9
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from helpers.brute_force import keeps_to, occurrences
 from lexbeam.errors import ConstraintError
 from lexbeam.search.allocation import POLICIES
+from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton, trace
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.remaining import NEVER, Room
 from lexbeam.search.automaton.whole_words import Words
 from lexbeam.search.beam_search import decode
-from lexbeam.search.scorer import PAD
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 WIDE = 3000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from lexbeam.constraints.constraint_set import quoted
 from lexbeam.constraints.glossary.entries import Level, Problem
 from lexbeam.constraints.glossary.matching import Rule, fold
+from lexbeam.errors import quoted
 from lexbeam.text.word_boundaries import contains
 
 Words = tuple[str, ...]

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from lexbeam.constraints.constraint_set import quoted
 from lexbeam.constraints.glossary.encodings import decode, read_bytes
 from lexbeam.constraints.glossary.entries import (
     LONGEST_TERM,
@@ -29,7 +28,7 @@ from lexbeam.constraints.glossary.entries import (
     fault_of,
     forbids,
 )
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, quoted
 from lexbeam.text.languages import language_code
 
 _SEPARATORS = (",", ";", "\t")

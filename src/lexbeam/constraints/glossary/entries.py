@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lexbeam.constraints.constraint_set import quoted, unusable
+from lexbeam.constraints.constraint_set import unusable
+from lexbeam.errors import quoted
 
 LONGEST_TERM = 1000
 """Characters of a term at most; services that take glossaries stop at about as many."""

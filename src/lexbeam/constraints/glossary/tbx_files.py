@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from lexbeam.constraints.constraint_set import quoted
 from lexbeam.constraints.glossary.encodings import read_bytes
 from lexbeam.constraints.glossary.entries import (
     LONGEST_TERM,
@@ -21,7 +20,7 @@ from lexbeam.constraints.glossary.entries import (
     fault_of,
     forbids,
 )
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, quoted
 from lexbeam.text.languages import language_code
 
 _PIECE = 1 << 20

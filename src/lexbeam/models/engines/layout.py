@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray
 
 
 class Layout:

@@ -25,7 +25,8 @@ from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.positions import Positions, TabledPositions
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.shortlist import Shortlist
-from lexbeam.search.scorer import IntArray, Scores
+from lexbeam.search.arrays import IntArray
+from lexbeam.search.scorer import Scores
 
 _COMPACT_AT = 4  # drop the memory of sentences that are gone: one for this many that are left
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels

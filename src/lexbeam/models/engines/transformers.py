@@ -24,7 +24,8 @@ from transformers import EncoderDecoderCache, GenerationConfig, GenerationMixin,
 
 from lexbeam.errors import ModelError
 from lexbeam.models.engines.layout import Layout
-from lexbeam.search.scorer import PAD, IntArray, Scores
+from lexbeam.search.arrays import PAD, IntArray
+from lexbeam.search.scorer import Scores
 
 CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_states")
 """The names under which models keep what they remember of the tokens so far."""

@@ -16,22 +16,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexbeam.search.arrays import Bits, intersects, pack_bits, pack_rows, starts, unpack_bits
-from lexbeam.search.automaton.bit_layout import Demand, Demands, number_demands, tokens_of
-from lexbeam.search.automaton.completions import (
+from lexbeam.search.arrays import (
+    PAD,
+    Bits,
     BoolArray,
-    complete,
-    counts,
-    pack_goals,
-    pack_progress,
+    IntArray,
+    Tokens,
+    intersects,
+    pack_bits,
+    pack_rows,
+    starts,
+    unpack_bits,
 )
+from lexbeam.search.automaton.bit_layout import Demand, Demands, number_demands, tokens_of
+from lexbeam.search.automaton.completions import complete, counts, pack_goals, pack_progress
 from lexbeam.search.automaton.multipart import Chains
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.soft import Softs
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import BEGIN, ROOT, Node, Tokens, Trie
+from lexbeam.search.automaton.trie import BEGIN, ROOT, Node, Trie
 from lexbeam.search.automaton.whole_words import Words
-from lexbeam.search.scorer import PAD, IntArray
 
 _WORTH_PACKING = 2048
 """Tokens asked of all hypotheses together from which it pays to leave out what has been met."""

@@ -26,8 +26,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from lexbeam.errors import ConstraintError
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.trie import BEGIN, Goal, Tokens
+from lexbeam.search.automaton.trie import BEGIN, Goal
 from lexbeam.search.automaton.whole_words import Words, count_units
 
 Demand = Tokens | Pattern

@@ -13,12 +13,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, intersects, pack_bits
+from lexbeam.search.arrays import Bits, BoolArray, IntArray, intersects, pack_bits
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal, Progress
-from lexbeam.search.scorer import IntArray
 
-BoolArray = NDArray[np.bool_]
 _Entry = TypeVar("_Entry")
 
 

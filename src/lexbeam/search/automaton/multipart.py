@@ -10,11 +10,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lexbeam.search.arrays import Bits, intersects, pack_bits, pack_rows, pack_rows_of_bits
+from lexbeam.search.arrays import (
+    Bits,
+    IntArray,
+    Tokens,
+    intersects,
+    pack_bits,
+    pack_rows,
+    pack_rows_of_bits,
+)
 from lexbeam.search.automaton.bit_layout import Demands, Register
-from lexbeam.search.automaton.trie import BEGIN, Tokens, Trie
+from lexbeam.search.automaton.trie import BEGIN, Trie
 from lexbeam.search.automaton.whole_words import Words, count_units
-from lexbeam.search.scorer import IntArray
 
 
 class Chains:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lexbeam.search.automaton.trie import Tokens
+from lexbeam.search.arrays import Tokens
 
 
 @dataclass(frozen=True)

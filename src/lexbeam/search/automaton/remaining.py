@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexbeam.search.arrays import BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.completions import BoolArray
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import BEGIN, ROOT
-from lexbeam.search.scorer import IntArray
 
 NEVER = 1 << 40
 """The need of a state from which the end can't be reached."""

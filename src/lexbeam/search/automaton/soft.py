@@ -13,10 +13,16 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, intersects, pack_bits, pack_rows, pack_rows_of_bits
+from lexbeam.search.arrays import (
+    Bits,
+    IntArray,
+    intersects,
+    pack_bits,
+    pack_rows,
+    pack_rows_of_bits,
+)
 from lexbeam.search.automaton.bit_layout import Demands
 from lexbeam.search.automaton.states import States
-from lexbeam.search.scorer import IntArray
 
 
 class Softs:

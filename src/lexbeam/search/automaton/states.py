@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import Bits, IntArray
 
 
 class States(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-Tokens = tuple[int, ...]
+from lexbeam.search.arrays import Tokens
 
 ROOT = 0
 BEGIN = -1

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexbeam.errors import InputError
-from lexbeam.search.automaton.trie import Tokens
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray, Tokens
 
 
 @dataclass(frozen=True)

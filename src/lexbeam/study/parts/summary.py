@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-import lexbeam
 from lexbeam.study.bench import Bench
 from lexbeam.study.blocks import Section, Table, Text, Value
 from lexbeam.study.measures import Compared
 from lexbeam.study.plan import FREE, Plan, listed, signed
+from lexbeam.version import __version__
 
 
 def model_name(bench: Bench) -> str:
@@ -29,7 +29,7 @@ def show_set_up(plan: Plan, bench: Bench) -> Section:
         ["seed", bench.seed],
         ["algorithms", ", ".join(plan.algorithms)],
         ["lag", f"{plan.lag:g}"],
-        ["lexbeam", lexbeam.__version__],
+        ["lexbeam", __version__],
     ]
     signatures = [f"`{signature}`" for signature in bench.metrics.signatures(text.references)]
     return Section(

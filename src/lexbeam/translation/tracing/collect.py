@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexbeam.search.allocation import POLICIES
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import Demand
 from lexbeam.search.automaton.states import States
-from lexbeam.search.beam import BoolArray, FloatArray
 from lexbeam.search.candidates import Moment
 from lexbeam.search.feasibility import count_sets
-from lexbeam.search.scorer import IntArray, Scorer
+from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.tracing import slots

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import Demand
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import Words
-from lexbeam.search.scorer import IntArray
 
 
 class Progress:

@@ -14,7 +14,7 @@ import numpy as np
 from lexbeam.errors import ModelError
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32
-from lexbeam.search.scorer import IntArray
+from lexbeam.search.arrays import IntArray
 
 _ACTIVATIONS = {
     "relu": "relu",
