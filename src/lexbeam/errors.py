@@ -14,6 +14,12 @@ The message says what was wrong, where, and what to do. Sentences and phrases ar
 0, as the lists they came in are.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
 
 class LexbeamError(Exception):
     """Base of all errors that lexbeam raises on purpose."""
@@ -27,8 +33,49 @@ class SettingError(InputError):
     """A setting of the search is unknown or out of range."""
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What an error speaks of: a phrase of a sentence, an avoided phrase, or its prefix."""
+
+    role: Literal["phrase", "avoided", "prefix"]
+    index: int
+    """Its number in the list that it was given in; 0 for a prefix."""
+    shown: str
+    """How it is shown where nothing better is known: its tokens."""
+
+
 class ConstraintError(InputError):
-    """A phrase can't be demanded, avoided or forced as it stands."""
+    """A phrase can't be demanded, avoided or forced as it stands.
+
+    ``reason`` has a ``{}`` for each of the ``subjects``, so that a caller who knows them by
+    another name can say the same with it (`renamed`). ``sentence`` is the number of the sentence
+    that was refused, None where there is only one.
+    """
+
+    def __init__(self, reason: str, *subjects: Subject, sentence: int | None = None) -> None:
+        super().__init__(reason, *subjects)
+        self.reason = reason
+        self.subjects = subjects
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        shown = [subject.shown for subject in self.subjects]
+        where = "" if self.sentence is None else f"sentence {self.sentence}: "
+        return where + (self.reason.format(*shown) if shown else self.reason)
+
+    def renamed(self, name: Callable[[Subject], str], sentence: int | None) -> ConstraintError:
+        """Return the same error with other names for what it speaks of."""
+        subjects = (Subject(each.role, each.index, name(each)) for each in self.subjects)
+        return type(self)(self.reason, *subjects, sentence=sentence)
+
+    def __reduce__(self) -> Any:
+        return _remake_constraint_error, (type(self), self.reason, self.subjects, self.sentence)
+
+
+def _remake_constraint_error(
+    kind: type[ConstraintError], reason: str, subjects: tuple[Subject, ...], sentence: int | None
+) -> ConstraintError:
+    return kind(reason, *subjects, sentence=sentence)
 
 
 class ModelError(LexbeamError):
