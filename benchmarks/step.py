@@ -5,7 +5,7 @@ between its answer and the next question. For each batch size and beam the numbe
 constraint tokens take turns, several rounds of them, so that a busy machine disturbs all of
 them alike; the median of the rounds is reported. ``--kinds`` compares what a constraint is
 instead of how many there are: plain phrases, alternatives, two parts in order, with a gap, and
-with a price.
+with a penalty.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _demand(kind: str, a: int, b: int, c: int) -> Any:
         "any": Pattern(((Form((a, b)), Form((a, c))),)),
         "order": Pattern(((Form((a,)),), (Form((b,)),))),
         "gap": Pattern(((Form((a,)),), (Form((b,)),)), within=5),
-        "soft": Pattern(((Form((a, b)),),), price=1e6),
+        "soft": Pattern(((Form((a, b)),),), penalty=1e6),
     }
     return demands[kind]
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import lexbeam
-from lexbeam.search.automaton.bit_layout import Demand
-from lexbeam.search.automaton.patterns import Pattern
+from lexbeam.search.automaton.patterns import Pattern, TokenConstraint
 from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 
@@ -93,7 +92,7 @@ class Seen:
         return min(1, len(self.steps) - 1)
 
 
-def _first(demand: Demand) -> set[int]:
+def _first(demand: TokenConstraint) -> set[int]:
     if isinstance(demand, Pattern):
         return {form.tokens[0] for part in demand.parts for form in part}
     return {demand[0]}

@@ -55,7 +55,7 @@ def test_later_parts_of_a_chain_may_begin_a_later_sentence(target: TargetText) -
 def test_alternatives(target: TargetText) -> None:
     chosen = pattern(target, {"any": ["Haus", "Haustür"], "soft": 1.5})
     forms = tuple(Form(target.spell(word).ids) for word in ("Haus", "Haustür"))
-    assert chosen == Pattern((forms,), price=1.5)
+    assert chosen == Pattern((forms,), penalty=1.5)
     spelled = wording(target, {"text": "Haus", "soft": 1})
     assert spelled.pattern(0, 1, firm=True) == Pattern((forms[:1],))
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lexbeam.errors import SettingError
+from lexbeam.search.allocation import POLICIES
 from lexbeam.search.beam_search import decode
 from lexbeam.study import sets
 from lexbeam.study.bench import Bench
@@ -15,7 +16,7 @@ from lexbeam.study.store import Result
 from lexbeam.translation.jobs import SettingsArguments
 from lexbeam.translation.results import Translation
 
-GROWING = ("gbs", "cbs")
+GROWING = tuple(name for name, policy in POLICIES.items() if policy.beam_per_bank)
 """Algorithms whose beam size is that of each bank; the beam grows with the constraints."""
 
 
@@ -51,7 +52,7 @@ class Setting:
 
     def width(self, words: int) -> float:
         """About how many hypotheses there are on the beam with so many words demanded."""
-        banks = {"gbs": 1.0 + 1.4 * words, "cbs": 2.0**words * 1.5}.get(self.algorithm, 1.0)
+        banks = POLICIES[self.algorithm].usual_banks(words)
         return self.beam_size * banks * (1.0 if self.prune else 2.5)
 
 

@@ -17,6 +17,9 @@ from lexbeam.study.sets import PAPER_SETS, parse
 FREE = "none"
 """The set without constraints."""
 
+CONSTRAINED = tuple(name for name, policy in POLICIES.items() if policy.has_banks)
+"""The algorithms that place constraints by banks."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -42,8 +45,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         for algorithm in self.algorithms:
-            if algorithm not in POLICIES or algorithm == "beam":
-                known = ", ".join(name for name in POLICIES if name != "beam")
+            if algorithm not in CONSTRAINED:
+                known = ", ".join(CONSTRAINED)
                 raise SettingError(f"unknown algorithm {algorithm!r}: there are {known}")
         if not self.algorithms or not self.beams:
             raise SettingError("a study needs at least one algorithm and one beam size")

@@ -12,7 +12,7 @@ from typing import Any
 
 from lexbeam.search.beam import Beam, History, Hypothesis
 from lexbeam.search.beam_search import decode
-from lexbeam.search.candidates import Moment
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.study.bench import Bench
 from lexbeam.study.measures import Setting, spread_out
 from lexbeam.study.store import Result
@@ -85,14 +85,14 @@ class Watcher:
         self._history = History()
         self._last: tuple[int, Beam] | None = None
 
-    def __call__(self, moment: Moment) -> None:
+    def __call__(self, observed: ObservedStep) -> None:
         """Note one step."""
-        beam = moment.beam
-        self._history.record(moment.sentences, beam)
+        beam = observed.beam
+        self._history.record(observed.sentences, beam)
         self.live.append(int(beam.live.sum()))
         self.finished.append(int(beam.finished.sum()))
         if beam.live.any():
-            self._last = moment.step, beam
+            self._last = observed.step, beam
 
     def last_beam(self, bench: Bench, best: Hypothesis) -> list[dict[str, Any]]:
         """Return the best output, and what was unfinished to the last."""
@@ -101,7 +101,7 @@ class Watcher:
             step, beam = self._last
             slots = [slot for slot in range(beam.token.shape[1]) if beam.live[0, slot]]
             for slot in sorted(slots, key=lambda slot: -float(beam.log_prob[0, slot])):
-                tokens, _ = self._history.way_to(0, step, slot)
+                tokens, _ = self._history.backtrace(0, step, slot)
                 shown.append(_shown(bench, tokens, float(beam.log_prob[0, slot]), False))
         return shown[:SHOWN]
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lexbeam.errors import InputError
+from lexbeam.search import settings
 from lexbeam.search.arrays import BoolArray, Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.beam_search import decode
-from lexbeam.search.candidates import Moment
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
-from lexbeam.search.settings import Settings, at_least
+from lexbeam.search.settings import Settings
 
 Answer = list[Hypothesis]
 Result = TypeVar("Result")
@@ -59,28 +60,15 @@ class TextSettings(Settings):
     algorithm: str = "lookahead"
     lag: float | None = 3.0
     stop: str = "likely"
-    max_length: int | None = None
-    batch_size: int = 32
-    split: bool = True
-    prices: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(1, "batch_size", self.batch_size)
-        if self.max_length is not None:
-            at_least(1, "max_length", self.max_length)
+    max_length: int | None = settings.count(None, "Most tokens in a translated sentence.")
+    batch_size: int = settings.count(32, "Sentences searched together.")
+    split: bool = settings.flag(True, "Cut texts into sentences, or take each as one.")
+    prices: bool = settings.flag(False, "Say what each constraint costs, in log-probability.")
 
 
-class SettingsArguments(TypedDict, total=False):
+class SettingsArguments(settings.SettingsArguments, total=False):
     """The fields of `TextSettings` as keyword arguments."""
 
-    beam_size: int
-    nbest: int
-    algorithm: str
-    prune: float | None
-    stop: str
-    length_penalty: float
-    lag: float | None
     max_length: int | None
     batch_size: int
     split: bool
@@ -92,7 +80,7 @@ class Watcher(Protocol):
 
     def begin(
         self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
-    ) -> Callable[[Moment], object]:
+    ) -> Callable[[ObservedStep], object]:
         """Return who is to be shown the steps of a batch."""
         ...
 
@@ -150,18 +138,12 @@ class BatchDecoder:
             [list(job.avoid) for job in chosen],
             prefix=[job.prefix for job in chosen] if any(job.prefix for job in chosen) else None,
             whole_prefix=[job.whole_prefix for job in chosen],
-            beam_size=settings.beam_size,
-            algorithm=settings.algorithm,
-            prune=settings.prune,
-            lag=settings.lag,
-            stop=settings.stop,
             max_length=[job.max_length for job in chosen],
-            nbest=settings.nbest,
-            length_penalty=settings.length_penalty,
             boundary=self._boundary,
             closing=self._closing,
             starting=self._starting,
             observer=observer,
+            settings=settings,
         )
         if watcher is not None:
             watcher.end(answers)

@@ -10,8 +10,7 @@ from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.matching import Place
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
-from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.request import show_demand
+from lexbeam.search.automaton.patterns import Form, Pattern, show_constraint
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import is_word_character
@@ -87,7 +86,7 @@ class Wording:
             parts=tuple(chain),
             within=self.asked.within,
             last=self.asked.kind == "suffix",
-            price=None if firm else self.asked.soft,
+            penalty=None if firm else self.asked.soft,
         )
 
     def report(self, text: str, places: Sequence[Place], price: float | None) -> ConstraintReport:
@@ -112,7 +111,7 @@ class Wording:
         """Write the phrase into an error that has its tokens."""
         if not self.parts:
             return message
-        shown = show_demand(self.pattern(0, len(self.parts)))
+        shown = show_constraint(self.pattern(0, len(self.parts)))
         message = message.replace(shown, quoted(self.asked.text))
         for spelling in self.spellings:
             message = message.replace(str(list(spelling.ids)), quoted(spelling.surface))

@@ -1,12 +1,13 @@
 """What may be demanded of an output, as tokens.
 
 A plain phrase is a sequence of tokens. A `Pattern` is everything else: several spellings of
-which any will do, parts in order with something between them, a place at the beginning or the
-end, a price at which it is given up. The automaton compiles both to the same tables.
+which any will do, parts in order with something between them, a position at the beginning or the
+end, a penalty for which it is given up. The automaton compiles both to the same tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexbeam.search.arrays import Tokens
@@ -33,16 +34,33 @@ class Pattern:
     """Most words between two neighbouring parts; None: anything may stand between them."""
     last: bool = False
     """The last part must be the end of the output."""
-    price: float | None = None
+    penalty: float | None = None
     """The pattern is given up if meeting it costs more log-probability than this; None: never."""
 
     @property
     def strict(self) -> bool:
         """Whether the output has to begin with it, and may go on with its last word."""
-        alone = len(self.parts) == 1 and self.price is None and not self.last
+        alone = len(self.parts) == 1 and self.penalty is None and not self.last
         return alone and all(form.first for form in self.parts[0])
 
     @property
     def tokens(self) -> set[int]:
         """All tokens of all forms."""
         return {token for part in self.parts for form in part for token in form.tokens}
+
+
+TokenConstraint = Tokens | Pattern
+"""A constraint of the search: a plain phrase or a pattern."""
+
+
+def tokens_of(constraint: TokenConstraint) -> Sequence[int]:
+    """Return the tokens of a constraint, in whatever form."""
+    return sorted(constraint.tokens) if isinstance(constraint, Pattern) else constraint
+
+
+def show_constraint(constraint: TokenConstraint) -> str:
+    """Return how an error shows a constraint where nothing but its tokens is known."""
+    if not isinstance(constraint, Pattern):
+        return str(list(constraint))
+    parts = ("|".join(str(list(form.tokens)) for form in part) for part in constraint.parts)
+    return " … ".join(parts)

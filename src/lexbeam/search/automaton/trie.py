@@ -2,7 +2,7 @@
 
 A hypothesis must never forget progress that is really there: after ``a a`` the phrase ``a b``
 has one token of progress. Failure links give that: every node knows the longest proper suffix
-of its string that is again the beginning of a phrase. Everything here is done once a sentence,
+of its string that is again the beginning of a phrase. Everything here is done once per sentence,
 in plain Python; `lexbeam.search.automaton.automaton` packs the result into arrays for the search.
 
 What counts only at the beginning of an output begins with the token `BEGIN`, which no output
@@ -23,42 +23,44 @@ BEGIN = -1
 
 @dataclass(frozen=True)
 class Goal:
-    """A string of tokens that does something for a demand when it ends (`automaton.bit_layout`)."""
+    """A string of tokens that meets a constraint, or a part of it (`automaton.bit_layout`)."""
 
     tokens: Tokens
     sets: int
     """The bit that is set."""
     wanted: int
-    """Bits of what it is good for."""
+    """Bits that stand for the constraint or part."""
     size: int
-    """Tokens that the demand, or this part of it, counts for."""
+    """Constraint tokens of the constraint or part."""
     weight: int = 0
-    """Those that are counted as soon as the bit is set, for good."""
+    """Those that are counted for good as soon as the bit is set."""
     repeats: int = 0
-    """The bits above, set one by one each time it ends again."""
+    """The bits above, set one by one each time the string ends again."""
     needs: tuple[int, ...] = ()
-    """Bits of which one must be set, by how many of the tokens were taken; none: nothing must."""
+    """Bits of which one must be set, by how many of the tokens were taken; empty: none must."""
     waits: bool = False
-    """It counts only if the token after it allows it: a word must not go on."""
+    """It counts only if the next token does not go on with its last word."""
     strict: bool = False
     """The output must begin with this, or another strict one."""
 
     def needed(self, taken: int) -> int:
-        """Return the bits of which one must be set once so many nodes were passed."""
+        """Return the bits of which one must be set after so many nodes of the string."""
         if not self.needs:
             return 0
         return self.needs[taken - (self.tokens[0] == BEGIN)]
 
 
 class Progress(NamedTuple):
-    """A suffix that has begun something."""
+    """A suffix that has begun some phrases."""
 
     gain: int
-    """Constraint tokens that are in the bank on its account."""
+    """Constraint tokens that are in the bank for it."""
     node: int
+    """The node of the suffix."""
     wanted: int
+    """Bits that stand for what has begun."""
     needs: int
-    """Bits of which one must be set for it to count; none: nothing must."""
+    """Bits of which one must be set for it to count; 0: none must."""
 
 
 @dataclass
@@ -69,27 +71,27 @@ class Node:
     children: dict[int, int] = field(default_factory=dict)
     failure: int = ROOT
     moves: dict[int, int] = field(default_factory=dict)
-    """Where a token leads from here, other than where it leads from the root."""
+    """The targets of tokens that lead elsewhere from here than from the root."""
     ends: list[Goal] = field(default_factory=list)
-    """What ends here, as a suffix of what has been read."""
+    """Goals that end here, as a suffix of what has been read."""
     begun: list[Goal] = field(default_factory=list)
-    """What has this node's string as a proper beginning."""
+    """Goals of which this node's string is a proper prefix."""
     serves: int = 0
     """Bits of what some suffix of this node's string begins or ends."""
     progress: list[Progress] = field(default_factory=list)
-    """Suffixes that have begun something, those that count for most first."""
+    """Suffixes that have begun something, those with most constraint tokens first."""
     avoided: bool = False
-    """Does an avoided phrase end here?"""
+    """Whether an avoided phrase ends here."""
     held: bool = False
-    """Does an avoided phrase end here if the word ends here?"""
+    """Whether an avoided phrase ends here if the word ends here."""
     strict: bool = False
-    """Must the output go on to a strict goal from here?"""
+    """Whether the output must go on to a strict goal from here."""
     leads: bool = False
-    """Does this node lie on the way to a strict goal?"""
+    """Whether this node is on the path to a strict goal."""
 
 
 class Trie:
-    """What is demanded and avoided in one sentence; node 0 is the root.
+    """The constraints and avoided phrases of one sentence; node 0 is the root.
 
     ``whole_words`` are the avoided phrases that only count as whole words.
     """
@@ -135,7 +137,7 @@ class Trie:
         return path
 
     def _mark_strict(self, goals: Sequence[Goal]) -> None:
-        """Mark the ways to strict goals, up to the first that ends on each."""
+        """Mark the paths to strict goals, each up to the first strict goal that ends on it."""
         for goal in goals:
             if not goal.strict:
                 continue
@@ -147,7 +149,7 @@ class Trie:
                 node.strict = True
 
     def _link(self) -> None:
-        """Set the failure links, and hand down along them what suffixes know."""
+        """Set the failure links, and let every node inherit what its suffixes end and begin."""
         queue = list(self.nodes[ROOT].children.values())
         for number in queue:
             node = self.nodes[number]
@@ -160,6 +162,7 @@ class Trie:
             self._inherit(number, suffix)
 
     def _inherit(self, number: int, suffix: Node) -> None:
+        """Add to a node what its longest suffix ends, begins and forbids."""
         node = self.nodes[number]
         node.serves = suffix.serves
         for goal in (*node.ends, *node.begun):
@@ -171,7 +174,7 @@ class Trie:
         node.progress = _most_first([*self._own_progress(number), *suffix.progress])
 
     def _own_progress(self, number: int) -> list[Progress]:
-        """Group what this node has begun by what that counts for."""
+        """Return what this node itself has begun, grouped by constraint tokens."""
         node = self.nodes[number]
         wanted: dict[tuple[int, int], int] = {}
         for goal in node.begun:
@@ -183,7 +186,7 @@ class Trie:
 
 
 def _most_first(progress: Sequence[Progress]) -> list[Progress]:
-    """Leave out what never counts for more than something else that has begun."""
+    """Sort by constraint tokens; leave out what never counts for more than something else."""
     kept: list[Progress] = []
     covered = 0
     for one in sorted(progress, key=lambda one: -one.gain):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import InputError
-from lexbeam.search.candidates import Moment
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
 from lexbeam.translation.document import Outcome
 from lexbeam.translation.jobs import Answer, Job, TextSettings
@@ -70,7 +70,7 @@ class Recorder:
 
     def begin(
         self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
-    ) -> Callable[[Moment], object]:
+    ) -> Callable[[ObservedStep], object]:
         """Watch a batch."""
         self._batch = BatchWatcher(jobs, settings, scorer)
         return self._batch
