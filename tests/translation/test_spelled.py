@@ -7,7 +7,6 @@ import pytest
 import sentencepiece
 
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import find
 from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
@@ -100,21 +99,21 @@ def test_unknown_characters_are_spelled_as_given_only(target: TargetText) -> Non
 
 def test_what_is_looked_for_is_what_the_output_shows(target: TargetText) -> None:
     spelled = wording(target, "cafe\u0301")
-    assert find("Um café.", spelled.surface) == [((3, 7),)]
+    assert spelled.surface.find("Um café.") == [((3, 7),)]
     assert spelled.asked.text == "cafe\u0301"
 
 
 def test_reports(target: TargetText) -> None:
     spelled = wording(target, {"gap": ["sat", "mat"], "count": 2})
     text = "Sat on mat, sat mat"
-    report = spelled.report(text, find(text, spelled.surface, 2), 0.5)
+    report = spelled.report(text, spelled.surface.find(text, 2), 0.5)
     assert report.met
     assert report.text == "sat … mat"
     assert report.form == "Sat … mat"
     assert report.span == (0, 10)
     assert report.spans == ((0, 3), (7, 10), (12, 15), (16, 19))
     assert report.price == 0.5
-    missing = spelled.report(text, find("sat mat", spelled.surface, 2), None)
+    missing = spelled.report(text, spelled.surface.find("sat mat", 2), None)
     assert not missing.met
     assert not missing.dropped
     soft = wording(target, {"text": "casa", "soft": 1})

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
@@ -108,7 +109,7 @@ class Speller:
 
         Case is as it is given, or any: where a model's output begins a sentence is not known.
         """
-        if asked.kind == "prefix":
+        if asked.at_start:
             raise ConstraintError(
                 f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
                 "the decoder's input"
@@ -117,9 +118,9 @@ class Speller:
             tuple(Form(tuple(self.ids(form))) for form in _variants(part, asked.case))
             for part in asked.parts
         )
-        if len(parts) == len(parts[0]) == 1 and asked.soft is None and asked.kind != "suffix":
+        if len(parts) == len(parts[0]) == 1 and asked.soft is None and not asked.at_end:
             return [parts[0][0].tokens] * asked.count
-        pattern = Pattern(parts, asked.within, asked.kind == "suffix", asked.soft)
+        pattern = Pattern(parts, asked.within, asked.at_end, asked.soft)
         return [pattern] * asked.count
 
     def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:

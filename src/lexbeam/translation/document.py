@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints
-from lexbeam.constraints.matching import Place, find, find_all
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
@@ -94,7 +95,7 @@ class Document:
         asked = [wording.asked for wording in self._wordings]
         known = where_sources_stand(self._units, asked, [part.start for part in self._parts])
         for unit in range(len(self._units)):
-            if alone or self._wording(unit).asked.kind == "suffix":
+            if alone or self._wording(unit).asked.at_end:
                 self._owned[-1].append(self._whole(unit))
             elif unit in known:
                 self._owned[known[unit]].append(self._whole(unit))
@@ -197,7 +198,7 @@ class Document:
         trials = [
             (constraint, part)
             for constraint in different
-            for part in range(last if constraint.kind == "suffix" else 0, last + 1)
+            for part in range(last if constraint.at_end else 0, last + 1)
         ]
         answers = yield [
             self._job(part, [self._whole(different[c])], draft=True, firm=set(self._units))
@@ -259,7 +260,7 @@ class Document:
         for piece in self._owned[part]:
             surface = self._wording(piece.unit).surface.cut(piece.first, piece.last)
             sought.setdefault(surface, []).append(piece.unit)
-        return [(s, units[len(find(text, s, len(units))) :]) for s, units in sought.items()]
+        return [(s, units[len(s.find(text, len(units))) :]) for s, units in sought.items()]
 
     def _drop(self) -> Conversation[None]:
         """Search again without the soft demands that were dropped: they had a share of the beam."""
@@ -285,7 +286,7 @@ class Document:
         """
         trials: list[tuple[int, int, int, Job]] = []
         for number, wording in enumerate(self._wordings):
-            if wording.asked.kind == "prefix":
+            if wording.asked.at_start:
                 trials.append((number, 0, 1, self._job(0, self._searched[0], begun=False)))
             for part, pieces in enumerate(self._searched):
                 dropped = [p for p in self._dropped[part] if self._units[p.unit] == number]
@@ -336,7 +337,7 @@ class Document:
         score = sum(hypothesis.score for hypothesis in hypotheses) / len(hypotheses)
         return Alternative(text, score, reports, list(dict.fromkeys(unavoided)))
 
-    def _places(self, text: str, starts: Sequence[int]) -> list[list[Place]]:
+    def _places(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each constraint."""
         return find_all(text, [wording.surface for wording in self._wordings], starts)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from lexbeam.constraints.constraint import Places
+from lexbeam.constraints.constraint import Offsets
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -124,7 +124,7 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
-def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Places]]:
+def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
     """Return what is demanded of an output so that everything kept is in it, and its places.
 
     Capitals count. Tags must come in the order of the source, so that what was well-formed
@@ -132,7 +132,7 @@ def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Places]]:
     """
     tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
     others = [each for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
-    ordered: list[tuple[Any, Places]] = []
+    ordered: list[tuple[Any, Offsets]] = []
     if len(tags) > 1:
         ordered = [({"order": tags, "case": "exact"}, ())]
     return ordered + [(_as_it_is(each.text), (each.start,)) for each in others]

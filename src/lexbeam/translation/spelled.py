@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
-from lexbeam.constraints.matching import Place
+from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
@@ -39,7 +39,7 @@ class Wording:
         cls, asked: Constraint, target: TargetText, avoided: Sequence[Constraint] = ()
     ) -> Wording:
         """Spell all forms that don't have anything avoided in them."""
-        if asked.kind == "prefix":
+        if asked.at_start:
             prefix = asked.parts[0][0]
             shown = target.spell_prefix(prefix.rstrip()).surface + prefix[len(prefix.rstrip()) :]
             return cls(asked, replace(asked, parts=((shown,),)), ())
@@ -54,7 +54,7 @@ class Wording:
     @property
     def is_plain(self) -> bool:
         """Whether it is one sequence of tokens, to stand anywhere."""
-        simple = self.asked.soft is None and self.asked.kind != "suffix"
+        simple = self.asked.soft is None and not self.asked.at_end
         return simple and len(self.parts) == len(self.parts[0]) == 1
 
     @property
@@ -86,23 +86,25 @@ class Wording:
         return Pattern(
             parts=tuple(chain),
             within=self.asked.within,
-            last=self.asked.kind == "suffix",
+            last=self.asked.at_end,
             price=None if firm else self.asked.soft,
         )
 
-    def report(self, text: str, places: Sequence[Place], price: float | None) -> ConstraintReport:
+    def report(
+        self, text: str, found: Sequence[Occurrence], price: float | None
+    ) -> ConstraintReport:
         """Say what became of it in a text."""
         asked = self.asked
         rich = None if isinstance(asked.asked, str | None) else asked.asked
-        if len(places) < asked.count:
+        if len(found) < asked.count:
             return ConstraintReport(
                 asked.text, None, dropped=asked.soft is not None, price=price, asked=rich
             )
-        first = places[0]
+        first = found[0]
         return ConstraintReport(
             asked.text,
             (first[0][0], first[-1][1]),
-            tuple(span for place in places for span in place),
+            tuple(span for occurrence in found for span in occurrence),
             form=" … ".join(text[slice(*span)] for span in first),
             price=price,
             asked=rich,
@@ -183,7 +185,7 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     if given.pieces:
         yield Spelled(given)
         return
-    behind_words = asked.kind in ("suffix", "order") and not is_word_character(form[0])
+    behind_words = asked.may_follow_word and not is_word_character(form[0])
     for variant in variants(form, asked.case):
         usual = target.spell(variant.text)
         ways = [

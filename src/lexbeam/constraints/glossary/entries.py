@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lexbeam.constraints.constraint_set import unusable
+from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import quoted
 
 LONGEST_TERM = 1000

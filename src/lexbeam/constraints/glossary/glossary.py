@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexbeam.constraints.constraint import Places
+from lexbeam.constraints.constraint import Offsets
 from lexbeam.constraints.glossary.checking import compare
 from lexbeam.constraints.glossary.csv_files import read_table
 from lexbeam.constraints.glossary.entries import (
@@ -36,14 +36,15 @@ class Found:
 
     ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
-    they are to occur more than once. ``entries`` says why, ``places`` where in the text the
-    source of each constraint stands, one place for each time that it is to occur; none: anywhere.
+    they are to occur more than once. ``entries`` are the source terms that were found,
+    ``source_offsets`` says where in the text the source of each constraint begins, one offset
+    for each time that the constraint is to occur.
     """
 
     constraints: list[Any] = field(default_factory=list)
     avoid: list[str] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
-    places: list[Places] = field(default_factory=list)
+    source_offsets: list[Offsets] = field(default_factory=list)
 
 
 class Glossary:
@@ -164,7 +165,8 @@ class Glossary:
         forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
         avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
         shaped = [one for each, starts in demanded.items() for one in _shape(targets[each], starts)]
-        return Found([s for s, _ in shaped], list(avoid), matches, [places for _, places in shaped])
+        constraints, offsets = [shape for shape, _ in shaped], [at for _, at in shaped]
+        return Found(constraints, avoid, matches, offsets)
 
     def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
         if self._lemmas not in (True, "target") or not targets:
@@ -264,7 +266,7 @@ def _merged(first: Rule, second: Rule) -> Rule:
     )
 
 
-def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Places]]:
+def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Offsets]]:
     if len(targets) == 1:
         return [(targets[0], (start,)) for start in starts]
     any_of: dict[str, Any] = {"any": list(targets)}
