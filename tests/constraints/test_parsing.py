@@ -156,5 +156,5 @@ def test_a_list_in_a_file(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\xff\n")
     with pytest.raises(InputError, match=r"words.txt, line 2 is not valid UTF-8: byte 0xff at 1"):
         read_list(path)
-    with pytest.raises(InputError, match=r"none.txt can't be read: No such file"):
+    with pytest.raises(InputError, match=r"none.txt: can't be read: No such file"):
         read_list(tmp_path / "none.txt")

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import ConstraintError, ModelError
-from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.word_boundaries import contains
+from lexbeam.text.word_masks import BoolArray
 
 Processor = sentencepiece.SentencePieceProcessor
 

@@ -136,7 +136,7 @@ def test_an_open_word_may_be_finished_in_any_way(target: TargetText) -> None:
 def test_words_start_after_a_space(
     target: TargetText, processor: sentencepiece.SentencePieceProcessor
 ) -> None:
-    starts = target.word_starts(len(processor) + 3)
+    starts = target.spaced_tokens(len(processor) + 3)
     assert len(starts) == len(processor) + 3
     assert starts[processor.encode("gato")[0]]
     assert not starts[processor.piece_to_id(".")]

@@ -16,7 +16,8 @@ from lexbeam.constraints.constraint import Constraint, Part, Shape
 from lexbeam.constraints.kinds import KINDS, Order, Phrase
 from lexbeam.constraints.options import read_options
 from lexbeam.constraints.phrases import clean_phrase, describe_value, listed, numbered
-from lexbeam.errors import ConstraintError, InputError
+from lexbeam.errors import ConstraintError
+from lexbeam.text.files import read_lines
 
 AllowedKinds = Mapping[str, tuple[type[Constraint], tuple[str, ...]]]
 """Kinds that may be given somewhere, by key, each with the options that it may have there."""
@@ -108,18 +109,9 @@ def read_argument(argument: str, where: str) -> Any:
 
 def read_list(path: Path) -> list[Any]:
     """Read a file of phrases, one per line; objects as JSON. Blank lines are left out."""
-    try:
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}") from error
     phrases = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(path), 1):
         where = f"{path}, line {number}"
-        try:
-            text = line.decode("utf-8").strip()
-        except UnicodeDecodeError as error:
-            wrong = f"byte {line[error.start]:#04x} at {error.start}"
-            raise InputError(f"{where} is not valid UTF-8: {wrong}") from error
-        if text:
-            phrases.append(read_argument(clean_phrase(text, where), where))
+        if line.strip():
+            phrases.append(read_argument(clean_phrase(line, where), where))
     return phrases

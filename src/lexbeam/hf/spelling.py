@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from lexbeam.constraints.constraint import Constraint
@@ -24,9 +23,8 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import Case, variants
-from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced, needs_boundary
-
-BoolArray = NDArray[np.bool_]
+from lexbeam.text.word_boundaries import contains, is_unspaced
+from lexbeam.text.word_masks import BoolArray, word_masks
 
 _BEFORE = ("a", "1", ",")
 """What a phrase is put behind to see its tokens in the middle of a sentence."""
@@ -199,13 +197,7 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     written = writings(tokenizer)
     if written is None:
         return None, None
-    boundary = np.zeros(len(written), np.bool_)  # shape: (tokens,)
-    closing = np.zeros(len(written), np.bool_)
-    for token, text in enumerate(written):
-        if text:
-            boundary[token] = text[0] != _UNKNOWN and not are_glued("a", text[0])
-            closing[token] = text[-1] != _UNKNOWN and not needs_boundary(text)
-    return boundary, closing
+    return word_masks(written, len(written), _UNKNOWN)
 
 
 @lru_cache(maxsize=4)

@@ -14,6 +14,7 @@ from itertools import islice, product
 from typing import Any
 
 from lexbeam.errors import InputError, MissingExtraError
+from lexbeam.text.languages import base_language
 from lexbeam.text.word_boundaries import is_word_character
 
 MOST_FORMS = 64
@@ -188,7 +189,7 @@ def _code(language: str) -> str:
     """Return the code that simplemma knows a language by."""
     if not isinstance(language, str) or not language:
         raise InputError(f"the language must be a code like de, not {language!r}")
-    base = language.replace("_", "-").split("-")[0].lower()
+    base = base_language(language)
     code = _ALIASES.get(base, base)
     if code not in _codes():
         raise InputError(

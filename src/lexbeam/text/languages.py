@@ -31,7 +31,7 @@ def language_code(written: str) -> str | None:
     """Return a language as a lower-case code (``pt-br``), None if that is no language."""
     code = written.strip().lower().replace("_", "-")
     code = _CODE_OF_NAME.get(code, code)
-    known = _LANGUAGE.fullmatch(code) and code.split("-")[0] in _CODE_SET
+    known = _LANGUAGE.fullmatch(code) and base_language(code) in _CODE_SET
     return code if known else None
 
 
@@ -40,5 +40,9 @@ def same_language(wanted: str, available: set[str]) -> set[str]:
     code = language_code(wanted) or wanted.lower().replace("_", "-")
     if code in available:
         return {code}
-    base = code.split("-")[0]
-    return {other for other in available if other.split("-")[0] == base}
+    return {other for other in available if base_language(other) == base_language(code)}
+
+
+def base_language(code: str | None) -> str:
+    """Return a language without its region or script: ``pt`` for ``pt_BR``; empty for None."""
+    return (code or "").replace("_", "-").split("-")[0].lower()

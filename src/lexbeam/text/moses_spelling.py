@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
 from lexbeam.text.prefixes import completions
 from lexbeam.text.spelling import Spelling, TargetText, asked_as
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
 _MARK = "\ufdd0"  # no character: stands for a phrase while the words around it are joined
@@ -114,7 +115,7 @@ class MosesText(TargetText):
         for made_of, alike in self._by_words(spellings):
             asked = [spelling.surface for spelling in alike]
             wrong = []
-            for place in _places(words, made_of, begins=alike[0].begins):
+            for place in _occurrences(words, made_of, begins=alike[0].begins):
                 end = place + len(made_of)
                 going_on = words[end - 1][len(made_of[-1]) :]
                 now = text[spans[place][0] : spans[end - 1][1] - len(going_on)]
@@ -167,20 +168,21 @@ def _add(units: Units, place: int, unit: Unit, words: Sequence[str]) -> None:
     units[place] = unit
 
 
-def _places(words: Sequence[str], made_of: tuple[str, ...], begins: bool) -> list[int]:
-    """Return where some words stand among others, the last one perhaps as part of a longer one.
+def _occurrences(words: Sequence[str], sought: tuple[str, ...], begins: bool) -> list[int]:
+    """Return the indices at which words occur among others.
 
-    To be a word of its own it must be at the beginning, or go on with punctuation.
+    The last word may be the beginning of a longer one if that goes on with punctuation, or if
+    the text ``begins`` with the words and may finish the last of them.
     """
-    width = len(made_of)
-    places = []
-    for place in range(min(1, len(words)) if begins else len(words) - width + 1):
-        *inner, last = words[place : place + width]
-        going_on = last.removeprefix(made_of[-1])
-        whole = begins or not going_on or not are_glued(made_of[-1][-1], going_on[0])
-        fits = last.startswith(made_of[-1]) and tuple(inner) == made_of[:-1]
-        places += [place] if fits and whole else []
-    return places
+    *inner, last = sought
+    found = []
+    for index in find_subsequence(words[:-1], inner) if words else ():
+        word = words[index + len(inner)]
+        rest = word[len(last) :]
+        is_whole = not rest or not are_glued(last[-1], rest[0])
+        if word.startswith(last) and ((begins and index == 0) or (not begins and is_whole)):
+            found.append(index)
+    return found
 
 
 def _follow(text: str, strings: Sequence[str]) -> list[Span]:

@@ -14,14 +14,14 @@ from functools import lru_cache
 
 import numpy as np
 import sentencepiece
-from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
+from lexbeam.text.languages import base_language
 from lexbeam.text.prefixes import completions
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE, Processor
-from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced, locate, needs_boundary
-
-BoolArray = NDArray[np.bool_]
+from lexbeam.text.word_boundaries import Span, is_unspaced, locate
+from lexbeam.text.word_masks import BoolArray, continues_word, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 
@@ -91,8 +91,7 @@ class TargetText:
                 "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
             )
         self._bare = _without_space(processor)
-        base_language = (language or "").replace("_", "-").split("-")[0].lower()
-        self.is_unspaced = base_language in UNSPACED_LANGUAGES
+        self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
 
     @property
@@ -148,13 +147,13 @@ class TargetText:
         """
         return _masks(self._processor, vocabulary_size)
 
-    def word_starts(self, vocabulary_size: int) -> BoolArray:
-        """Return which tokens begin a word after a space."""
+    def spaced_tokens(self, vocabulary_size: int) -> BoolArray:
+        """Return a mask of the tokens that begin with a space."""
         size = min(self._processor.get_piece_size(), vocabulary_size)
-        starts = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
+        spaced = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
         pieces: list[str] = self._processor.id_to_piece(list(range(size)))
-        starts[:size] = [piece.startswith(SPACE) for piece in pieces]
-        return starts
+        spaced[:size] = [piece.startswith(SPACE) for piece in pieces]
+        return spaced
 
     def spell(self, phrase: str) -> Spelling:
         """Return a phrase as the tokens that spell it in the middle of a sentence."""
@@ -211,12 +210,9 @@ class TargetText:
         return demanded
 
     def _count_inside(self, ids: tuple[int, ...], outer: Spelling) -> int:
-        """Count where tokens stand inside a spelling such that the search would count them."""
-        count = 0
-        for end in range(len(ids), len(outer.ids) + 1):
-            if outer.ids[end - len(ids) : end] == ids:
-                count += end == len(outer.ids) or _begins_apart(outer.pieces[end])
-        return count
+        """Count the occurrences of tokens inside a spelling at the end of which a word ends."""
+        ends = [start + len(ids) for start in find_subsequence(outer.ids, ids)]
+        return sum(end == len(outer.ids) or _begins_apart(outer.pieces[end]) for end in ends)
 
     def _spellings(self, phrase: str) -> Iterator[Spelling]:
         """Yield the possible spellings, the likeliest first."""
@@ -253,14 +249,14 @@ class TargetText:
         pieces: list[str] = self._processor.id_to_piece(tokens)
         plain = list(pieces)
         taken = [False] * len(pieces)
-        unknown = [(_places(tokens, plain, s), s) for s in spellings if s.pieces]
+        unknown = [(_occurrences(tokens, plain, s), s) for s in spellings if s.pieces]
         # Those that have the least choice come first, of these the longest.
-        for places, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
+        for starts, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
             width = len(spelling.ids)
-            free = [start for start in places if not any(taken[start : start + width])]
+            free = [start for start in starts if not any(taken[start : start + width])]
             shared = [
                 start
-                for start in places
+                for start in starts
                 if all(
                     not is_taken or before == piece
                     for is_taken, before, piece in zip(
@@ -274,30 +270,30 @@ class TargetText:
         return pieces
 
 
-def _places(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
-    """Return where a spelling stands among tokens; where it ends a word, if it does anywhere."""
+def _occurrences(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
+    """Return the indices at which a spelling begins among tokens.
+
+    If it ends a word at any of them, only those are returned.
+    """
     width = len(spelling.ids)
-    possible = range(1 if spelling.begins else len(tokens) - width + 1)
-    places = [i for i in possible if tuple(tokens[i : i + width]) == spelling.ids]
-    ending = [i for i in places if i + width == len(pieces) or _begins_apart(pieces[i + width])]
-    return ending or places
+    indices = find_subsequence(tokens, spelling.ids)
+    if spelling.begins:
+        indices = [i for i in indices if i == 0]
+    ending = [i for i in indices if i + width == len(pieces) or _begins_apart(pieces[i + width])]
+    return ending or indices
 
 
 @lru_cache(maxsize=4)
 def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
     """Go through the vocabulary once: engine and search of a model both ask for its masks."""
     size = min(processor.get_piece_size(), vocabulary_size)
-    begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
-    ends_apart = np.zeros(vocabulary_size, dtype=bool)
-    for token, written in enumerate(_writings(processor, size)):
-        begins_apart[token] = _begins_apart(written)
-        ends_apart[token] = bool(written) and not needs_boundary(written)
-    begins_apart[_eos(processor)] = True
-    begins_apart.flags.writeable = ends_apart.flags.writeable = False
-    return begins_apart, ends_apart
+    boundary, closing = word_masks(_written_by_pieces(processor, size), vocabulary_size)
+    boundary[_eos(processor)] = True
+    boundary.flags.writeable = closing.flags.writeable = False
+    return boundary, closing
 
 
-def _writings(processor: Processor, size: int) -> Iterator[str]:
+def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
     """Yield what each piece adds to the text; nothing where that can't be known."""
     ids = list(range(size))
     silent = (processor.is_control, processor.is_unknown)
@@ -331,9 +327,9 @@ def _as_asked(text: str, spellings: Sequence[Spelling]) -> str:
     return text
 
 
-def _begins_apart(written: str) -> bool:
-    """Tell whether a word has ended before what a piece writes."""
-    return bool(written) and not are_glued("a", written.replace(SPACE, " ")[0])
+def _begins_apart(piece: str) -> bool:
+    """Return whether a word has ended before a piece."""
+    return bool(piece) and not continues_word(piece.replace(SPACE, " "))
 
 
 def _without_space(processor: Processor) -> Processor | None:

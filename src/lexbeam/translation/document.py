@@ -19,6 +19,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, Spelling, TargetText
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Answer, Conversation, Job, TextSettings
 from lexbeam.translation.nbest import best_choices
@@ -232,7 +233,7 @@ class Document:
         for hypothesis in self._answers[part]:
             for span in self._avoidance.find(self._text(part, hypothesis)):
                 tokens = self._target.tokens_at(hypothesis.tokens, span, demanded)
-                needed = any(_inside(tokens, spelling.ids) for spelling in demanded)
+                needed = any(find_subsequence(spelling.ids, tokens) for spelling in demanded)
                 known_now = (*self._avoid[part], *self._avoidance.tokens)
                 self._avoid[part] = list(dict.fromkeys(known_now))
                 if tokens not in self._avoid[part] and not needed:
@@ -390,9 +391,3 @@ def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Par
         return len(source.encode(part)) <= limit
 
     return split_text(text, fits, sentences)
-
-
-def _inside(tokens: Tokens, others: Tokens) -> bool:
-    """Tell whether tokens stand next to each other somewhere in others."""
-    width = len(tokens)
-    return any(others[i : i + width] == tokens for i in range(len(others) - width + 1))

@@ -59,7 +59,7 @@ class Translator:
         self._target = model.target_text
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
-        starting = self._target.word_starts(model.engine.vocabulary_size)
+        starting = self._target.spaced_tokens(model.engine.vocabulary_size)
         self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
         self._recorder: Recorder | None = None
 

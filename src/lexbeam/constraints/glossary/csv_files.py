@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from lexbeam.constraints.glossary.encodings import decode, read_bytes
+from lexbeam.constraints.glossary.encodings import decode
 from lexbeam.constraints.glossary.entries import (
+    LARGEST_FILE,
     LONGEST_TERM,
     Contents,
     Role,
@@ -29,6 +30,7 @@ from lexbeam.constraints.glossary.entries import (
     forbids,
 )
 from lexbeam.errors import InputError, quoted
+from lexbeam.text.files import read_bytes
 from lexbeam.text.languages import language_code
 
 _SEPARATORS = (",", ";", "\t")
@@ -75,7 +77,7 @@ def read_table(path: Path, encoding: str | None = None) -> Contents:
     Raises:
         InputError: the file can't be read, is not text, or lacks a column.
     """
-    text = decode(read_bytes(path), path, encoding)
+    text = decode(read_bytes(path, LARGEST_FILE), path, encoding)
     contents = Contents(str(path))
     separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text)
     rows = ((line, cells) for line, cells in _rows(text, separator, contents) if any(cells))

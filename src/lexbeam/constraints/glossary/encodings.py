@@ -7,9 +7,6 @@ from pathlib import Path
 
 from lexbeam.errors import InputError
 
-LARGEST_FILE = 1 << 30
-"""Bytes of a glossary at most; more is surely something else."""
-
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -17,19 +14,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return what is in a file, or say why it can't be read."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB: is it a glossary?")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"can't read the glossary {path}: {reason}") from error
 
 
 def decode(data: bytes, path: Path, encoding: str | None = None) -> str:

@@ -13,6 +13,9 @@ from typing import Literal
 from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import quoted
 
+LARGEST_FILE = 1 << 30
+"""Bytes of a glossary at most; a larger file is surely something else."""
+
 LONGEST_TERM = 1000
 """Characters of a term at most; services that take glossaries stop at about as many."""
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from lexbeam.constraints.glossary.encodings import read_bytes
 from lexbeam.constraints.glossary.entries import (
+    LARGEST_FILE,
     LONGEST_TERM,
     Contents,
     Term,
@@ -21,6 +21,7 @@ from lexbeam.constraints.glossary.entries import (
     forbids,
 )
 from lexbeam.errors import InputError, quoted
+from lexbeam.text.files import read_bytes
 from lexbeam.text.languages import language_code
 
 _PIECE = 1 << 20
@@ -40,7 +41,7 @@ def read_tbx(path: Path) -> Contents:
     Raises:
         InputError: it can't be read, is not XML or not TBX, or declares entities.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, LARGEST_FILE)
     reader = _Reader(path)
     try:
         for start in range(0, len(data), _PIECE):
