@@ -27,7 +27,7 @@ def test_keys_differ() -> None:
 
 
 def test_constraints_of_different_kinds_are_different() -> None:
-    alike: list[Constraint] = [Phrase((("a",),)), AnyOf((("a",),)), Phrase((("a",),), asked="a")]
+    alike: list[Constraint] = [Phrase((("a",),)), AnyOf((("a",),)), Phrase((("a",),), given="a")]
     assert alike[0] != alike[1]
     assert len(set(alike)) == 2
 

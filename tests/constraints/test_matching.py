@@ -53,7 +53,7 @@ def chain(key: str, *parts: str | tuple[str, ...], within: int | None = None) ->
         ("Die Fabrik", chain("prefix", "Fab"), []),
     ],
 )
-def test_where_it_stands(text: str, constraint: Constraint, expected: list[Occurrence]) -> None:
+def test_occurrences(text: str, constraint: Constraint, expected: list[Occurrence]) -> None:
     assert constraint.find(text) == expected
 
 
@@ -70,11 +70,11 @@ def test_a_single_form_may_overlap_with_itself_nothing_else_may() -> None:
     assert len(gap("a", "b").find("a b a b", 3)) == 2
 
 
-def test_equal_constraints_get_different_places() -> None:
+def test_equal_constraints_get_different_occurrences() -> None:
     a = Phrase((("a",),))
     twice = Phrase((("a",),), count=2)
-    places = find_all("a b a x a", [a, twice, Phrase((("b",),)), a])
-    assert places == [[((0, 1),)], [((4, 5),), ((8, 9),)], [((2, 3),)], []]
+    occurrences = find_all("a b a x a", [a, twice, Phrase((("b",),)), a])
+    assert occurrences == [[((0, 1),)], [((4, 5),), ((8, 9),)], [((2, 3),)], []]
 
 
 def test_words_are_what_begins_after_a_space() -> None:
@@ -97,12 +97,14 @@ def every_chain(text: str, constraint: Constraint, starts: list[int]) -> list[Oc
             for match in re.finditer(rf"(?=(?<!\w)({re.escape(form)})(?!\w))", text)
         }
         options.append(sorted(spans))
-    return [place for place in product(*options) if fits(text, place, constraint, starts)]
+    return [
+        occurrence for occurrence in product(*options) if fits(text, occurrence, constraint, starts)
+    ]
 
 
-def fits(text: str, place: Occurrence, constraint: Constraint, starts: list[int]) -> bool:
+def fits(text: str, occurrence: Occurrence, constraint: Constraint, starts: list[int]) -> bool:
     words = [m.start() for m in re.finditer(r"\S+", text) if re.search(r"\w", m[0])]
-    for (_, end), (start, _) in pairwise(place):
+    for (_, end), (start, _) in pairwise(occurrence):
         between = sum(end < word < start for word in words)
         parted = isinstance(constraint, Gap) and any(end <= s <= start for s in starts)
         if end > start or parted:
@@ -112,9 +114,11 @@ def fits(text: str, place: Occurrence, constraint: Constraint, starts: list[int]
     return True
 
 
-def longest_row(places: list[Occurrence], after: int = 0) -> int:
-    following = [place for place in places if place[0][0] >= after]
-    return max((1 + longest_row(places, place[-1][1]) for place in following), default=0)
+def longest_row(occurrences: list[Occurrence], after: int = 0) -> int:
+    following = [occurrence for occurrence in occurrences if occurrence[0][0] >= after]
+    return max(
+        (1 + longest_row(occurrences, occurrence[-1][1]) for occurrence in following), default=0
+    )
 
 
 @given(
@@ -133,7 +137,7 @@ def test_chains_are_those_of_brute_force(
     constraint = replace(chain(key, *parts, within=within), case="exact")
     every = every_chain(text, constraint, starts)
     found = constraint.find(text, times, starts)
-    assert all(place in every for place in found)
+    assert all(occurrence in every for occurrence in found)
     assert all(one[-1][1] <= other[0][0] for one, other in pairwise(found))
     assert len(found) == min(times, longest_row(every))
 
@@ -141,7 +145,7 @@ def test_chains_are_those_of_brute_force(
 @given(TEXTS, st.lists(FORMS, max_size=4))
 def test_phrases_are_counted_as_a_text_search_counts_them(text: str, phrases: list[str]) -> None:
     constraints = [Phrase(((phrase,),), case="exact") for phrase in phrases]
-    met = [bool(places) for places in find_all(text, constraints)]
+    met = [bool(occurrences) for occurrences in find_all(text, constraints)]
     for number, phrase in enumerate(phrases):
         there = len(re.findall(rf"(?=(?<!\w){re.escape(phrase)}(?!\w))", text))
         assert met[number] == (phrases[: number + 1].count(phrase) <= there)

@@ -63,7 +63,7 @@ def read(given: Any, language: str | None = "de") -> Constraint:
 )
 def test_shapes(given: Any, expected: Constraint) -> None:
     assert read(given) == expected
-    assert read(given).asked == given
+    assert read(given).given == given
     assert read(expected) is expected
 
 
@@ -100,10 +100,10 @@ def test_shapes(given: Any, expected: Constraint) -> None:
         ({"text": "a", "count": 1.5}, r"\[0\]\.count must be a whole number"),
         ({"text": "a", "count": float("nan")}, r"\[0\]\.count must be a whole number"),
         ({"gap": ["a", "b"], "within": -1}, r"\[0\]\.within must be a whole number from 0 to 50"),
-        ({"text": "a", "soft": -1}, r"\[0\]\.soft must be a price in log-probability"),
-        ({"text": "a", "soft": "2"}, r"\[0\]\.soft must be a price"),
-        ({"text": "a", "soft": float("inf")}, r"\[0\]\.soft must be a price"),
-        ({"text": "a", "soft": 10**400}, r"\[0\]\.soft must be a price"),
+        ({"text": "a", "soft": -1}, r"\[0\]\.soft must be a penalty in log-probability"),
+        ({"text": "a", "soft": "2"}, r"\[0\]\.soft must be a penalty"),
+        ({"text": "a", "soft": float("inf")}, r"\[0\]\.soft must be a penalty"),
+        ({"text": "a", "soft": 10**400}, r"\[0\]\.soft must be a penalty"),
         ({"text": "a", "count": 10**5000}, r"\[0\]\.count must be .* not int$"),
         ({"gap": ["a", "b"], "count": 2, "soft": 1}, r'\[0\] has "count" and "soft"'),
         ({"lemma": 3}, r"\[0\]\.lemma must be text"),

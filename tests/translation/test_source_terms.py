@@ -28,12 +28,12 @@ def combined(text: str, demanded: Any = None, avoid: Any = None, **options: Any)
 def added(text: str, demanded: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
     """Return the shapes of what is demanded and of what is avoided."""
     asked = combined(text, demanded, avoid, **options)
-    return [each.asked for each in asked.demanded], [each.asked for each in asked.avoid]
+    return [each.given for each in asked.demanded], [each.given for each in asked.avoid]
 
 
 def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
     asked = combined("A cat. {x} mat, mat.", ["gato", "a"], keep=["placeholders"])
-    assert [each.asked for each in asked.demanded] == [
+    assert [each.given for each in asked.demanded] == [
         "gato",
         "a",
         "{x}",
@@ -71,12 +71,12 @@ def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
         ({"any": ["tapete", "capacho"]}, {"any": ["tapete", "esteira"]}),
         ({"text": "tapete", "soft": 2}, {"any": ["tapete", "esteira"]}),
         ({"order": ["tapete", "x"]}, {"any": ["tapete", "esteira"]}),
-        (Phrase((("tapete",),), asked="tapete"), None),
+        (Phrase((("tapete",),), given="tapete"), None),
         (Phrase((("tapete",),), soft=1.0), {"any": ["tapete", "esteira"]}),
     ],
 )
 def test_all_shapes_are_understood(asked: Any, left: Any) -> None:
-    given = asked.asked if isinstance(asked, Phrase) else asked
+    given = asked.given if isinstance(asked, Phrase) else asked
     assert added("mat", [asked])[0] == [given, *([left] if left else [])]
 
 

@@ -64,8 +64,8 @@ class Constraint(ABC):
     within: int | None = None
     count: int = 1
     soft: float | None = None
-    asked: Any = field(default=None, compare=False, repr=False)
-    """The shape in which it was given, as JSON."""
+    given: Any = field(default=None, compare=False, repr=False)
+    """What the caller gave for it: a string, or an object as JSON has it."""
     source_offsets: Offsets = field(default=(), compare=False, repr=False)
     """Where its source begins in the text, one offset per count; empty if that is not known."""
 

@@ -62,7 +62,7 @@ class Reader:
             return given
         kind, shape = self._shape(given, where, kinds)
         parts = kind.read_parts(shape)
-        constraint = kind(parts, **read_options(shape.options, where), asked=given)
+        constraint = kind(parts, **read_options(shape.options, where), given=given)
         if constraint.soft is None or constraint.count == 1:
             return constraint
         return Order.repeat(constraint)

@@ -31,7 +31,7 @@ from lexbeam.translation.placement import (
     where_sources_stand,
 )
 from lexbeam.translation.results import Alternative, Translation
-from lexbeam.translation.spelled import Beginning, Wording
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
 
 ROUNDS = 3
 """How often phrases that are missing from a text of several sentences are placed."""
@@ -66,10 +66,11 @@ class Document:
         if not self._parts and (constraints.demanded or constraints.prefix):
             self._parts = [Part("", "")]  # nothing to translate, and yet something to say
         self._sources = [tuple(source.encode(part.text)) for part in self._parts]
-        self._beginning = Beginning.spell(constraints.prefix, target)
+        self._beginning = SpelledPrefix.spell(constraints.prefix, target)
         self._avoidance = Avoidance.spell(constraints.avoid, target)
         self._wordings = [
-            Wording.spell(asked, target, self._avoidance.words) for asked in constraints.demanded
+            SpelledConstraint.spell(asked, target, self._avoidance.words)
+            for asked in constraints.demanded
         ]
         self._units = number_units(constraints.demanded)
         self._avoid: list[list[Tokens]] = [self._avoidance.first_tokens for _ in self._parts]
@@ -133,7 +134,7 @@ class Document:
         begun: bool = True,
     ) -> Job:
         """Return the search of a part; ``firm`` are soft demands that may not be dropped here."""
-        beginning = self._beginning if part == 0 and begun else Beginning()
+        beginning = self._beginning if part == 0 and begun else SpelledPrefix()
         wordings = [self._wording(piece.unit) for piece in pieces]
         plain = [wording.spellings[0] for wording in wordings if wording.is_plain]
         rich = [
@@ -154,7 +155,7 @@ class Document:
             draft=draft,
         )
 
-    def _wording(self, unit: int) -> Wording:
+    def _wording(self, unit: int) -> SpelledConstraint:
         return self._wordings[self._units[unit]]
 
     def _whole(self, unit: int) -> Piece:

@@ -138,6 +138,6 @@ def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) ->
 
 
 def _with_count(constraint: Constraint, count: int) -> Constraint:
-    shape = {key: value for key, value in constraint.asked.items() if key != "count"}
-    asked = shape if count == 1 else {**shape, "count": count}
-    return replace(constraint, count=count, asked=asked, source_offsets=())
+    shape = {key: value for key, value in constraint.given.items() if key != "count"}
+    given = shape if count == 1 else {**shape, "count": count}
+    return replace(constraint, count=count, given=given, source_offsets=())

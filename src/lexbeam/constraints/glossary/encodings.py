@@ -1,4 +1,4 @@
-"""From the bytes of a file to text: whatever mark it begins with, and never by guessing."""
+"""The text of a glossary file: its encoding is marked in the file or named by the caller."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _MARKS = (
 
 
 def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
-    """Return the text of a file: UTF-8, or what its mark or the caller says.
+    """Return the text of a file: UTF-8, unless its byte order mark or the caller says otherwise.
 
-    Another encoding would turn *Größe* into *GrÃ¶ÃŸe* without anyone noticing, so it is not
-    guessed.
+    No other encoding is guessed: a wrong guess would turn *Größe* into *GrÃ¶ÃŸe* unnoticed.
 
     Raises:
         InputError: the bytes aren't text in that encoding; the line is named.
@@ -44,7 +43,10 @@ def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
 
 
 def _without_mark(data: bytes) -> str:
-    """Tell UTF-16 by its zero bytes: every other one, in the text of most languages."""
+    """Return the encoding of a text without byte order mark: UTF-8 or UTF-16.
+
+    In UTF-16 every other byte is zero, in the text of most languages.
+    """
     head = data[:2000]
     if head.count(0) > len(head) // 8:
         return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"

@@ -1,8 +1,8 @@
 """TermBase eXchange: ISO 30042, its second version (``martif``) and its third (``tbx``).
 
-Of all that a term base can say, the terms, their languages and whether one is deprecated
-matter here. The parser is expat, fed piece by piece; it never opens a file or an address, and
-a file that declares entities is refused before it can make use of one.
+Only terms, their languages and whether a term is deprecated are read. The parser is expat, fed
+piece by piece. It never opens a file or an address, and a file that declares entities is refused
+before one is used.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_tbx(path: Path) -> Contents:
 
 
 class _Reader:
-    """Collects terms while expat walks through the file."""
+    """Collects terms from the events of the parser."""
 
     def __init__(self, path: Path) -> None:
         self.contents = Contents(str(path))

@@ -38,6 +38,6 @@ class Order(Constraint):
             case=constraint.case,
             within=constraint.within,
             soft=constraint.soft,
-            asked=constraint.asked,
+            given=constraint.given,
             source_offsets=constraint.source_offsets,
         )
