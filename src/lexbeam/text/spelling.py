@@ -175,7 +175,10 @@ class TargetText:
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
-        return replace(self._spelling(self._processor, prefix, spaced=True), begins=True)
+        spelling = self._spelling(self._processor, prefix, spaced=True)
+        if not spelling.surface:
+            raise ConstraintError(f"{quoted(prefix)} has no characters that can be written")
+        return replace(spelling, begins=True)
 
     def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
         """Return the token sequences for a prefix whose last word may go on."""
