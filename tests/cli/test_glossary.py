@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_used_is_a_problem(terms: Path, tmp_path: Path) ->
     result = run("check", terms, tmp_path / "missing.tbx")
     assert result.exit_code == 1
     assert f"{terms}: error: line 1 is not utf-8: byte 0xf6" in result.output
-    assert "missing.tbx: No such file" in result.output
+    assert "missing.tbx: error: can't be read: No such file" in result.output
     assert run("check", terms, "--encoding", "cp1252").exit_code == 0
 
 

@@ -14,7 +14,7 @@ from lexbeam.models.model import Model, word_starts
 from lexbeam.search.arrays import PAD, IntArray
 from lexbeam.search.scorer import Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
-from lexbeam.text.spelling import BoolArray
+from lexbeam.text.word_masks import BoolArray
 from lexbeam.translation.translator import Translator
 
 CORPUS = """

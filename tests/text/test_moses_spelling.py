@@ -158,7 +158,7 @@ def test_what_is_spelled_in_a_sentence_is_found_in_its_text(
 
 def test_masks_tell_where_words_end(moses: MosesBpe, target: MosesText) -> None:
     begins, ends = target.masks(len(moses) + 8)
-    starts = target.word_starts(len(moses) + 8)
+    starts = target.spaced_tokens(len(moses) + 8)
     marked = {moses.id_to_piece([i])[0]: (begins[i], ends[i], starts[i]) for i in range(len(moses))}
     assert marked["▁Haus"] == (True, False, True)
     assert marked["t"] == (False, False, False)

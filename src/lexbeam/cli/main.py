@@ -18,7 +18,7 @@ from lexbeam.cli.terminal import DownloadBar, graceful
 from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import LexbeamError, quoted
 from lexbeam.models import registry
-from lexbeam.translation.source_terms import Terms
+from lexbeam.translation.source_terms import SourceTerms
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import load
 from lexbeam.version import __version__
@@ -204,7 +204,7 @@ def translate(
     avoided += [phrase for path in avoid_files for phrase in read_list(path)]
     load_glossary(settings)
     translator = load(model, threads)
-    Terms(settings.get("glossary"), settings["keep"], translator.info)  # or say what is wrong
+    SourceTerms(settings.get("glossary"), settings["keep"], translator.info)  # or say what is wrong
     reader = Reader(translator.info.get("target_language"))
     asked = Asked(
         tuple(reader.demands(demands, "-c")), tuple(reader.avoided(avoided, "--avoid")), prefix

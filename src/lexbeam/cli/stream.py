@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from lexbeam.cli.lines import JsonLines, Line, LineFormat
 from lexbeam.errors import InputError, LexbeamError
+from lexbeam.text.files import decode_line
 from lexbeam.translation.translator import Translator
 
 WINDOW_BATCHES = 4
@@ -61,13 +62,8 @@ class Stream:
 
     def _read(self, number: int, raw: bytes) -> Line:
         line = Line(number)
-        if number == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")  # the mark some editors put before UTF-8
         try:
-            text = raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-            self._format.read(text, line)
-        except UnicodeDecodeError as error:
-            line.error = f"not valid UTF-8: byte {raw[error.start]:#04x} at {error.start}"
+            self._format.read(decode_line(raw, is_first=number == 1), line)
         except InputError as error:
             line.error = str(error)
         return line

@@ -14,18 +14,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import Case, variants
-from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced, needs_boundary
-
-BoolArray = NDArray[np.bool_]
+from lexbeam.text.word_boundaries import contains, is_unspaced
+from lexbeam.text.word_masks import BoolArray, word_masks
 
 _BEFORE = ("a", "1", ",")
 """What a phrase is put behind to see its tokens in the middle of a sentence."""
@@ -108,7 +107,7 @@ class Speller:
 
         Case is as it is given, or any: where a model's output begins a sentence is not known.
         """
-        if asked.kind == "prefix":
+        if asked.at_start:
             raise ConstraintError(
                 f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
                 "the decoder's input"
@@ -117,9 +116,9 @@ class Speller:
             tuple(Form(tuple(self.ids(form))) for form in _variants(part, asked.case))
             for part in asked.parts
         )
-        if len(parts) == len(parts[0]) == 1 and asked.soft is None and asked.kind != "suffix":
+        if len(parts) == len(parts[0]) == 1 and asked.soft is None and not asked.at_end:
             return [parts[0][0].tokens] * asked.count
-        pattern = Pattern(parts, asked.within, asked.kind == "suffix", asked.soft)
+        pattern = Pattern(parts, asked.within, asked.at_end, asked.soft)
         return [pattern] * asked.count
 
     def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:
@@ -198,13 +197,7 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     written = writings(tokenizer)
     if written is None:
         return None, None
-    boundary = np.zeros(len(written), np.bool_)  # shape: (tokens,)
-    closing = np.zeros(len(written), np.bool_)
-    for token, text in enumerate(written):
-        if text:
-            boundary[token] = text[0] != _UNKNOWN and not are_glued("a", text[0])
-            closing[token] = text[-1] != _UNKNOWN and not needs_boundary(text)
-    return boundary, closing
+    return word_masks(written, len(written), _UNKNOWN)
 
 
 @lru_cache(maxsize=4)

@@ -14,8 +14,9 @@ from lexbeam.errors import ModelError
 from lexbeam.search.scorer import Scorer
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
-from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.vocabulary import Processor
+from lexbeam.text.word_masks import BoolArray
 
 
 @dataclass(frozen=True)

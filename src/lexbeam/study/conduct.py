@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lexbeam.constraints.constraint_set import unusable
+from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import InputError, SettingError
 from lexbeam.study.bench import Bench, Progress, TestSet
 from lexbeam.study.parts.appendix import Appendix

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints
-from lexbeam.constraints.matching import Place, find, find_all
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, Spelling, TargetText
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Answer, Conversation, Job, TextSettings
 from lexbeam.translation.nbest import best_choices
@@ -29,7 +31,7 @@ from lexbeam.translation.placement import (
     where_sources_stand,
 )
 from lexbeam.translation.results import Alternative, Translation
-from lexbeam.translation.spelled import Beginning, Wording
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
 
 ROUNDS = 3
 """How often phrases that are missing from a text of several sentences are placed."""
@@ -64,10 +66,11 @@ class Document:
         if not self._parts and (constraints.demanded or constraints.prefix):
             self._parts = [Part("", "")]  # nothing to translate, and yet something to say
         self._sources = [tuple(source.encode(part.text)) for part in self._parts]
-        self._beginning = Beginning.spell(constraints.prefix, target)
+        self._beginning = SpelledPrefix.spell(constraints.prefix, target)
         self._avoidance = Avoidance.spell(constraints.avoid, target)
         self._wordings = [
-            Wording.spell(asked, target, self._avoidance.words) for asked in constraints.demanded
+            SpelledConstraint.spell(asked, target, self._avoidance.words)
+            for asked in constraints.demanded
         ]
         self._units = number_units(constraints.demanded)
         self._avoid: list[list[Tokens]] = [self._avoidance.first_tokens for _ in self._parts]
@@ -94,7 +97,7 @@ class Document:
         asked = [wording.asked for wording in self._wordings]
         known = where_sources_stand(self._units, asked, [part.start for part in self._parts])
         for unit in range(len(self._units)):
-            if alone or self._wording(unit).asked.kind == "suffix":
+            if alone or self._wording(unit).asked.at_end:
                 self._owned[-1].append(self._whole(unit))
             elif unit in known:
                 self._owned[known[unit]].append(self._whole(unit))
@@ -131,7 +134,7 @@ class Document:
         begun: bool = True,
     ) -> Job:
         """Return the search of a part; ``firm`` are soft demands that may not be dropped here."""
-        beginning = self._beginning if part == 0 and begun else Beginning()
+        beginning = self._beginning if part == 0 and begun else SpelledPrefix()
         wordings = [self._wording(piece.unit) for piece in pieces]
         plain = [wording.spellings[0] for wording in wordings if wording.is_plain]
         rich = [
@@ -152,7 +155,7 @@ class Document:
             draft=draft,
         )
 
-    def _wording(self, unit: int) -> Wording:
+    def _wording(self, unit: int) -> SpelledConstraint:
         return self._wordings[self._units[unit]]
 
     def _whole(self, unit: int) -> Piece:
@@ -197,7 +200,7 @@ class Document:
         trials = [
             (constraint, part)
             for constraint in different
-            for part in range(last if constraint.kind == "suffix" else 0, last + 1)
+            for part in range(last if constraint.at_end else 0, last + 1)
         ]
         answers = yield [
             self._job(part, [self._whole(different[c])], draft=True, firm=set(self._units))
@@ -231,7 +234,7 @@ class Document:
         for hypothesis in self._answers[part]:
             for span in self._avoidance.find(self._text(part, hypothesis)):
                 tokens = self._target.tokens_at(hypothesis.tokens, span, demanded)
-                needed = any(_inside(tokens, spelling.ids) for spelling in demanded)
+                needed = any(find_subsequence(spelling.ids, tokens) for spelling in demanded)
                 known_now = (*self._avoid[part], *self._avoidance.tokens)
                 self._avoid[part] = list(dict.fromkeys(known_now))
                 if tokens not in self._avoid[part] and not needed:
@@ -259,7 +262,7 @@ class Document:
         for piece in self._owned[part]:
             surface = self._wording(piece.unit).surface.cut(piece.first, piece.last)
             sought.setdefault(surface, []).append(piece.unit)
-        return [(s, units[len(find(text, s, len(units))) :]) for s, units in sought.items()]
+        return [(s, units[len(s.find(text, len(units))) :]) for s, units in sought.items()]
 
     def _drop(self) -> Conversation[None]:
         """Search again without the soft demands that were dropped: they had a share of the beam."""
@@ -285,7 +288,7 @@ class Document:
         """
         trials: list[tuple[int, int, int, Job]] = []
         for number, wording in enumerate(self._wordings):
-            if wording.asked.kind == "prefix":
+            if wording.asked.at_start:
                 trials.append((number, 0, 1, self._job(0, self._searched[0], begun=False)))
             for part, pieces in enumerate(self._searched):
                 dropped = [p for p in self._dropped[part] if self._units[p.unit] == number]
@@ -336,7 +339,7 @@ class Document:
         score = sum(hypothesis.score for hypothesis in hypotheses) / len(hypotheses)
         return Alternative(text, score, reports, list(dict.fromkeys(unavoided)))
 
-    def _places(self, text: str, starts: Sequence[int]) -> list[list[Place]]:
+    def _places(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each constraint."""
         return find_all(text, [wording.surface for wording in self._wordings], starts)
 
@@ -389,9 +392,3 @@ def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Par
         return len(source.encode(part)) <= limit
 
     return split_text(text, fits, sentences)
-
-
-def _inside(tokens: Tokens, others: Tokens) -> bool:
-    """Tell whether tokens stand next to each other somewhere in others."""
-    width = len(tokens)
-    return any(others[i : i + width] == tokens for i in range(len(others) - width + 1))

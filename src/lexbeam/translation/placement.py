@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.matching import Place
+from lexbeam.constraints.matching import Occurrence
 
 
 class Piece(NamedTuple):
@@ -31,8 +31,7 @@ def number_units(demanded: Sequence[Constraint]) -> list[int]:
     return [
         number
         for number, constraint in enumerate(demanded)
-        if constraint.kind != "prefix"
-        and not (constraint.kind == "suffix" and constraint in demanded[:number])
+        if not constraint.at_start and not (constraint.at_end and constraint in demanded[:number])
         for _ in range(constraint.count)
     ]
 
@@ -47,7 +46,7 @@ def where_sources_stand(
     sentences: dict[int, int] = {}
     used = Counter[int]()
     for unit, number in enumerate(units):
-        places = demanded[number].places
+        places = demanded[number].source_offsets
         if used[number] < len(places):
             sentences[unit] = max(bisect_right(starts, places[used[number]]) - 1, 0)
         used[number] += 1
@@ -55,7 +54,7 @@ def where_sources_stand(
 
 
 def find_owners(
-    units: Sequence[int], places: Sequence[Sequence[Place]], starts: Sequence[int]
+    units: Sequence[int], places: Sequence[Sequence[Occurrence]], starts: Sequence[int]
 ) -> tuple[list[list[Piece]], list[int]]:
     """Return which sentence says what, and the units that none says.
 

@@ -14,8 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from lexbeam.constraints.constraint_set import Constraint, Constraints, unusable
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
+from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import InputError, SettingError, quoted
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
@@ -28,7 +30,7 @@ from lexbeam.translation.jobs import (
     converse,
 )
 from lexbeam.translation.results import Translation
-from lexbeam.translation.source_terms import Terms
+from lexbeam.translation.source_terms import SourceDemands, SourceTerms
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
@@ -57,7 +59,7 @@ class Translator:
         self._target = model.target_text
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
-        starting = self._target.word_starts(model.engine.vocabulary_size)
+        starting = self._target.spaced_tokens(model.engine.vocabulary_size)
         self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
         self._recorder: Recorder | None = None
 
@@ -114,11 +116,11 @@ class Translator:
         A single text gives a `Translation`, a list gives a list of them in the same order.
         """
         chosen = _settings(settings)
-        terms = Terms(glossary, keep, self.info)
+        terms = SourceTerms(glossary, keep, self.info)
         if isinstance(text, str):
-            document = self._document(text, constraints, avoid, prefix, chosen, terms)
+            document, found = self._document(text, constraints, avoid, prefix, chosen, terms)
             try:
-                return terms.tidy(text, self._run([document], chosen)[0])
+                return found.respace(self._run([document], chosen)[0])
             except Refusal as refusal:
                 raise refusal.reason from None
         asked = _rows(text, constraints=constraints, avoid=avoid, prefix=prefix)
@@ -129,10 +131,11 @@ class Translator:
             except InputError as error:
                 raise _numbered(i, error) from error
         try:
-            found = self._run(documents, chosen)
+            translations = self._run([document for document, _ in documents], chosen)
         except Refusal as refusal:
             raise _numbered(refusal.index, refusal.reason) from None
-        return [terms.tidy(each, result) for each, result in zip(text, found, strict=True)]
+        pairs = zip(documents, translations, strict=True)
+        return [found.respace(translation) for (_, found), translation in pairs]
 
     def trace(
         self,
@@ -175,17 +178,20 @@ class Translator:
         avoid: object,
         prefix: object,
         settings: TextSettings,
-        terms: Terms,
-    ) -> Document:
+        terms: SourceTerms,
+    ) -> tuple[Document, SourceDemands]:
         if not isinstance(text, str):
             raise InputError(f"the text must be a string, not {type(text).__name__}")
         fault = unusable(text)
         if fault:
             raise InputError(f"the text {quoted(text)} contains {fault}")
-        constraints, avoid, places = terms.add(text, constraints, avoid)
         language = self.info.get("target_language")
-        asked = Constraints.build(constraints, avoid, prefix, language=language).at(places)
-        return Document(text, asked, self._source, self._target, settings, self._max_source_length)
+        found = terms.find(text)
+        asked = found.added_to(Constraints.build(constraints, avoid, prefix, language=language))
+        document = Document(
+            text, asked, self._source, self._target, settings, self._max_source_length
+        )
+        return document, found
 
     def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:
         conversations = [document.translate() for document in documents]
