@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,13 @@ class Model:
     info: Mapping[str, Any]
     framing: Framing = Framing()
 
-    @property
+    @cached_property
     def source_text(self) -> SourceText:
         """The source side: text in, the ids that the engine reads out."""
         framing = self.framing
         return SourceText(self.source, framing.source_prefix, framing.source_suffix)
 
-    @property
+    @cached_property
     def target_text(self) -> TargetText:
         """The target side: phrases in, text out."""
         return make_target(self.target, self.info.get("target_language"))
