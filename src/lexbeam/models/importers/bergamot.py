@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
-from lexbeam.models import graph_cache as cache
 from lexbeam.models import shortlist
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.graphs import Graphs, answer, layers, transformer, weights, writer
+from lexbeam.models.graph_cache import build_once
+from lexbeam.models.graphs import Graphs, transformer
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
 from lexbeam.models.importers import marian_binary, marian_config
@@ -26,7 +26,6 @@ from lexbeam.models.model import Model, load_vocabulary, naming, word_starts
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
 _MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
-_CODE = (transformer, layers, answer, weights, writer, marian_binary, marian_config)
 _LANGUAGES = re.compile(r"\.(?:([a-z]{2})([a-z]{2})|([a-z]{3})([a-z]{3}))\.")
 
 
@@ -43,7 +42,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     files = _find(Path(path))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
     with naming(files.model):
-        settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files), _CODE)
+        settings, *graphs = build_once([files.model], purpose, lambda: _build(files))
         config = TransformerConfig.from_dict(json.loads(settings))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
