@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from lexbeam.errors import ModelError
+from lexbeam.text.atomic_write import remove_unfinished, write_file
 from lexbeam.train import checkpoint
 from lexbeam.train.batches import Batch, EncodedPairs, plan_batches
 from lexbeam.train.checkpoint import Progress
@@ -67,6 +68,7 @@ class Trainer:
 
         When the budget has been raised since a decay began, that is the one before the decay.
         """
+        remove_unfinished(self.directory)
         if not self._load(LAST):
             return
         if self.progress.decay_start >= 0 and self._load(BEFORE_DECAY):
@@ -294,6 +296,4 @@ def _cut_log(path: Path, step: int) -> None:
                 kept.append(line + "\n")
         except ValueError:
             break
-    scratch = path.with_name(path.name + ".part")
-    scratch.write_text("".join(kept), encoding="utf-8")
-    scratch.replace(path)
+    write_file(path, "".join(kept))
