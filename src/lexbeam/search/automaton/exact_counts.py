@@ -96,7 +96,8 @@ class ExactCounts:
         found: BoolArray = (tokens[..., None] == self.ban(states)[:, None, :]).any(axis=-1)
         if self.words is not None:
             found |= self.hold(states)[:, None] & self.words.ended(tokens)
-        return found & (tokens != PAD)
+        found &= tokens != PAD
+        return found
 
 
 def _completing(trie: Trie, node: Node, can_hold: bool) -> Iterator[tuple[int, int]]:
