@@ -103,7 +103,7 @@ def read_plan(config: GenerationConfig, prompt_length: int) -> Plan:
         raise SettingError(f'early_stopping must be True, False or "never", not {early!r}')
     ends, forced_end = _ids(config.eos_token_id), _ids(config.forced_eos_token_id)
     limit = int(config.max_length) - prompt_length
-    # An end that is forced at the last place leaves one place fewer for everything else.
+    # An end that is forced as the last token leaves room for one token fewer.
     closes = bool(forced_end) and forced_end[0] in ends
     if closes:
         ends = [forced_end[0], *(end for end in ends if end != forced_end[0])]
