@@ -143,7 +143,7 @@ class Document:
         avoid: Sequence[Tokens],
         subject: Subject,
     ) -> str:
-        """Say in the user's words what an error about a job speaks of.
+        """Return what an error about a job speaks of, in the user's words.
 
         The phrases of a job are the plain ones, of which some may be asked for once more at their
         end, then the rich ones, then what the prefix may be.
