@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import main as lexbeam_command
 from lexbeam.translation import translator
 
 ROOT = Path(__file__).parent.parent
@@ -75,7 +75,7 @@ class Console:
         arguments, target = _cut(arguments, ">")
         if source:
             text = Path(source).read_text(encoding="utf-8")
-        result = CliRunner().invoke(cli.main, arguments, input=text)
+        result = CliRunner().invoke(lexbeam_command, arguments, input=text)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         self._status = result.exit_code
@@ -134,7 +134,8 @@ def _alike(shown: str, printed: str) -> bool:
 @contextmanager
 def _one_model() -> Iterator[None]:
     """Load the model once for all commands."""
-    with patch.object(cli, "load", cache(translator.load)):
+    load = cache(translator.load)
+    with patch("lexbeam.cli.translate.load", load), patch("lexbeam.cli.info.load", load):
         yield
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def test_the_readmes_first_command_says_what_it_shows() -> None:
     command = next(line for line in lines if line.startswith("pip install . && lexbeam "))
     shown = lines[lines.index("```console") + 1]
     arguments = shlex.split(command.split("&&")[1])[1:]
-    result = CliRunner().invoke(cli.main, arguments)
+    result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0
     assert result.output.strip() == shown
 
