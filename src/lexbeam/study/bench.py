@@ -21,9 +21,9 @@ from lexbeam.study.store import (
     Cell,
     Result,
     Store,
+    digest_of_code,
     digest_of_folder,
     digest_of_lines,
-    digest_of_search,
 )
 from lexbeam.translation.jobs import SettingsArguments
 from lexbeam.translation.results import Translation
@@ -82,7 +82,7 @@ class Bench:
         """Load a model and find what has been measured of it before."""
         identity = digest_of_folder(find_model(model))
         basis = {
-            "code": digest_of_search(),
+            "code": digest_of_code(),
             "runtime": version("onnxruntime"),
             "model": identity,
             "sources": digest_of_lines(text.sources),
