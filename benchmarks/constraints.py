@@ -1,7 +1,7 @@
 """Are constraints met, and what do they do? ``python benchmarks/constraints.py MODEL SRC REF``.
 
 Takes words of the references as constraints, as the paper does: rand1 to rand4, so many random
-words of each reference, and phr4, four words in a row (`lexbeam.study.sets`). Whether a
+words of each reference, and phr4, four words in a row (`lexbeam.study.constraint_sets`). Whether a
 constraint is met is decided on the translated text, by looking for the phrase as whole words.
 With sacreBLEU installed the scores are printed too.
 """
@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 import lexbeam
-from lexbeam.study.sets import count_met, exactly, make
+from lexbeam.study.constraint_sets import count_met, exact, make_constraint_set
 
 SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr4")
 
@@ -42,11 +42,11 @@ def main() -> None:
     print(f"{'set':6}{'constraints':>12}{'met':>8}{'share':>10}{'BLEU':>8}{'ms a sentence':>15}")
     missed = 0
     for name in options.sets:
-        phrases = make(name, references)
+        phrases = make_constraint_set(name, references)
         began = time.perf_counter()
         results = translator.translate(
             sources,
-            [exactly(these) for these in phrases],
+            [exact(these) for these in phrases],
             beam_size=options.beam_size,
             algorithm=options.algorithm,
             lag=options.lag,

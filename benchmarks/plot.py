@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexbeam.study.blocks import Figure
-from lexbeam.study.figures import COLOURS, Line, draw_lines, outside, render
+from lexbeam.study.report.blocks import Figure
+from lexbeam.study.report.figures import COLOURS, Line, draw_lines, put_legend_outside, render
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -93,7 +93,7 @@ def draw_engine(axes: Any, text: str) -> None:
             dots = {"color": colour, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
             axes.axhline(points[0], label=_named(key, beams), **dots)
     axes.set_ylim(bottom=0)
-    outside(axes)
+    put_legend_outside(axes)
 
 
 def _named(key: tuple[str, int, int], beams: list[int]) -> str:

@@ -16,8 +16,8 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from lexbeam.search.future_cost import AT_THE_START, TOKENS_A_SOURCE_TOKEN
-from lexbeam.study.blocks import Figure
-from lexbeam.study.figures import render
+from lexbeam.study.report.blocks import Figure
+from lexbeam.study.report.figures import render
 from lexbeam.translation.tracing.collect import Candidate, Step
 from watched import Seen
 

@@ -98,7 +98,7 @@ def test_a_change_of_code_that_only_shows_answers_is_not(tmp_path: Path) -> None
 
 def test_all_code_that_a_measurement_loads_is_in_the_digest() -> None:
     loading = (
-        "import sys, lexbeam.study.dictionaries, lexbeam.study.watch\n"
+        "import sys, lexbeam.study.dictionaries, lexbeam.study.beam_observer\n"
         "for name, module in sys.modules.items():\n"
         "    if name.split('.')[0] == 'lexbeam': print(module.__file__)\n"
     )
