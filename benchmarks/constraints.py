@@ -21,7 +21,7 @@ SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr4")
 
 
 def main() -> None:
-    """Print a table, a row a set."""
+    """Print a table with one row per set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("src", type=Path)
@@ -39,7 +39,7 @@ def main() -> None:
         bleu = import_module("sacrebleu").corpus_bleu
     except ImportError:
         bleu = None
-    print(f"{'set':6}{'constraints':>12}{'met':>8}{'share':>10}{'BLEU':>8}{'ms a sentence':>15}")
+    print(f"{'set':6}{'constraints':>12}{'met':>8}{'share':>10}{'BLEU':>8}{'ms/sentence':>15}")
     missed = 0
     for name in options.sets:
         phrases = make_constraint_set(name, references)

@@ -1,11 +1,11 @@
-"""What the search itself costs a step: ``python benchmarks/step.py``.
+"""What the search itself costs per step: ``python benchmarks/step.py``.
 
-The model is a stand-in that hands out prepared proposals, so all that is timed is what lies
-between its answer and the next question. For each batch size and beam the numbers of
+The model is a stand-in that returns prepared scores, so that only the time between its answer
+and the next question is measured. For each batch size and beam the numbers of
 constraint tokens take turns, several rounds of them, so that a busy machine disturbs all of
 them alike; the median of the rounds is reported. ``--kinds`` compares what a constraint is
 instead of how many there are: plain phrases, alternatives, two parts in order, with a gap, and
-with a price.
+with a penalty.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ EOS = 0
 BATCHES, BEAMS, CONSTRAINTS = (1, 8, 32), (5, 10, 20), (0, 1, 5, 10, 20, 50)
 KINDS = ("phrases", "any", "order", "gap", "soft")
 WORDS = np.arange(VOCABULARY) % 3 > 0
-"""Two tokens of three begin a word; phrases are made of those."""
+"""Two of three tokens begin a word. Phrases are made of those."""
 
 
 class PreparedScorer:
-    """Answers at once, from a few prepared sheets; lets outputs end after ``steps`` steps."""
+    """Answers at once with prepared scores. Outputs can end after ``steps`` steps."""
 
     vocabulary_size, bos, eos = VOCABULARY, EOS, EOS
 
     def __init__(self, rows: int, top: int, asked: int, steps: int, seed: int = 0) -> None:
         random = np.random.default_rng(seed)
         self.steps = steps
-        self.sheets = [
+        self.prepared = [
             (
                 -np.sort(random.exponential(2.0, (rows, top)), axis=1).astype(np.float32),
                 random.integers(1, VOCABULARY, (rows, top)),
@@ -65,10 +65,10 @@ class PreparedScorer:
         ban: IntArray,
         top: int,
     ) -> Scores:
-        """Stop the clock of the search, hand out a sheet, start the clock."""
+        """Stop the clock of the search, return prepared scores, start the clock."""
         if 0 < self.calls <= self.steps:
             self.searching += time.perf_counter() - self._answered
-        top_scores, top_ids, ask_scores = self.sheets[self.calls % len(self.sheets)]
+        top_scores, top_ids, ask_scores = self.prepared[self.calls % len(self.prepared)]
         rows, asked = ask.shape
         answer = ask_scores[:rows, :asked].copy()
         answer[:, 0] = -40.0 if self.calls < self.steps else -0.001
@@ -116,8 +116,8 @@ def _demand(kind: str, a: int, b: int, c: int) -> Any:
 
 
 def compare_kinds(options: argparse.Namespace) -> None:
-    """Print what each kind of constraint costs a step, beside as many plain phrases."""
-    print("ms a step with five constraints of two tokens; in brackets over plain phrases\n")
+    """Print what each kind of constraint costs per step, beside as many plain phrases."""
+    print("ms per step with five constraints of two tokens; in brackets over plain phrases\n")
     print(f"{'batch':>5}{'k':>4}" + "".join(f"{kind:>16}" for kind in KINDS))
     for batch in options.batches:
         for beam in options.beams:
@@ -144,7 +144,7 @@ def compare_kinds(options: argparse.Namespace) -> None:
 def measure(
     scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int, algorithm: str
 ) -> float:
-    """Return the milliseconds that the search takes a step."""
+    """Return the milliseconds that the search takes per step."""
     phrases = make_phrases(constraints, batch, seed)
     limit = scorer.steps + 3 * constraints + 40
     decode(
@@ -173,7 +173,7 @@ def main() -> None:
     if options.kinds:
         compare_kinds(options)
         return
-    print("ms a step; added: over C = 0; growth: C = 50 over C = 1\n")
+    print("ms per step; added: over C = 0; growth: C = 50 over C = 1\n")
     columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)
     print(f"{'batch':>5}{'k':>4}{columns}{'growth':>10}   added")
     for batch in options.batches:

@@ -1,4 +1,4 @@
-"""Searches as the tracing recorder has seen them, made easy to draw."""
+"""Searches that the tracing recorder has recorded, in a form that is easy to draw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 @dataclass(frozen=True)
 class Seen:
-    """A search, and how its tokens are written."""
+    """A recorded search, and the text of its tokens."""
 
     source: str
     output: str
@@ -44,7 +44,7 @@ class Seen:
         return self.search.steps[: self.search.ended + 1]
 
     def standing(self, step: int) -> dict[int, Candidate]:
-        """Return what stands in each slot after a step."""
+        """Return the hypothesis in each slot after a step."""
         beam = self.search.steps[step].beam
         candidates = self.search.steps[step].candidates
         return {slot: candidates[s.candidate] for slot, s in enumerate(beam) if s is not None}
