@@ -39,7 +39,7 @@ class Aversion:
         dearer = sum(score < free for _, score, _ in demanding)
         nearer = sum(bleu > points[0][2] for _, _, bleu in demanding)
         text = (
-            "Words of the reference have their price: the model would have said something else. "
+            "Words of the reference cost score: the model would have said something else. "
             f"Of {len(demanding)} sets, {dearer} cost model score, and {nearer} raise BLEU all the "
             f"same. The sum of the scores (log-probability by length) is {_number(free)} for "
             f"unconstrained output and {_number(forced)} for the references themselves, which "

@@ -88,7 +88,7 @@ class Beams:
         for what, title, decimals in (
             ("bleu", "BLEU", 1),
             ("score", "Mean model score", 3),
-            ("work", "Hypotheses priced a sentence", 0),
+            ("work", "Hypotheses scored per sentence", 0),
         ):
             columns = ["set", *(f"{a} k={k}" for k in plan.beams[:2] for a in plan.algorithms)]
             rows = [

@@ -40,7 +40,7 @@ class Garbage:
         text = (
             f"{len(found[0.0])} sentences of {SET}, watched at every step. Without pruning the "
             f"search goes on for {without[1]:.1f} steps on average after the best output has "
-            f"ended, and {without[2]:.0f} % of all hypotheses are priced in that time; "
+            f"ended, and {without[2]:.0f} % of all hypotheses are scored in that time; "
             f"{without[4]:.0f} % of the searches run into the length limit. With a threshold of "
             f"20 it is {usual[1]:.1f} steps, {usual[2]:.0f} % and {usual[4]:.0f} %."
         )

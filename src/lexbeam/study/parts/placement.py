@@ -43,8 +43,8 @@ class Placement:
         r = pearson(*shown)
         verdict = "at least the paper's" if r >= PAPER_R else "below the paper's"
         text = (
-            "Are constraints put where they belong? Each point is a constraint: the place of its "
-            "first word in the reference and in the output, as a fraction of the words. For "
+            "Are constraints put where they belong? Each point is a constraint: the position of "
+            "its first word in the reference and in the output, as a fraction of the words. For "
             f"`{SHOWN}`, Pearson's r is {r:.2f}, {verdict} {PAPER_R}."
         )
         columns = ["set", "constraints", *(f"r, {a}" for a in plan.algorithms)]
@@ -53,10 +53,10 @@ class Placement:
             "Placement",
             [
                 Text(text),
-                Table("placement", "Correlation of places, Pearson's r", columns, rows, 3),
+                Table("placement", "Correlation of positions, Pearson's r", columns, rows, 3),
                 Figure(
                     "placement",
-                    f"Place of each {SHOWN} constraint in reference and output, r = {r:.2f}.",
+                    f"Position of each {SHOWN} constraint in reference and output, r = {r:.2f}.",
                     partial(_draw, shown),
                     (4.6, 4.4),
                 ),
@@ -94,5 +94,5 @@ def _draw(points: tuple[list[float], list[float]], axes: Any) -> None:
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle="--")
     axes.scatter(*points, s=9, alpha=0.4, color=COLOURS[0], linewidths=0)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.set_xlabel("place in the reference")
-    axes.set_ylabel("place in the output")
+    axes.set_xlabel("position in the reference")
+    axes.set_ylabel("position in the output")

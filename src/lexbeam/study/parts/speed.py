@@ -7,9 +7,8 @@ the seconds go to a report of their own (`Speed.show_times`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from lexbeam.study.cells import GROWING_BEAM, Setting, Timed
@@ -46,6 +45,11 @@ class Point(NamedTuple):
         return self.milliseconds / self.steps
 
 
+Points = dict[Setting, list[Point]]
+
+FIGURE_SIZE = (7.6, 4.2)
+
+
 class Speed:
     """Hypotheses scored, and seconds, by number of constraints."""
 
@@ -70,23 +74,21 @@ class Speed:
 
     def show(self, plan: Plan, experiment: Experiment) -> Section:
         """Return the section on the work."""
-        points = {system: self._points(plan, experiment, system) for system in self.systems(plan)}
+        points = self._all_points(plan, experiment)
         blocks: list[Block] = [
             Text(
                 "What does a constraint cost? Up to eight random words of the reference are "
                 f"demanded of {self._count(plan, experiment)} sentences, translated one by one. "
-                "Counted is what takes the time: hypotheses that the model prices, over all "
+                "Counted is what takes the time: hypotheses that the model scores, over all "
                 "steps of a sentence. Seconds, which are never twice the same, are in "
                 "[a report of their own](times.md)."
             ),
-            _table(plan, points, "speed", "Hypotheses priced a sentence", "rows", 0),
+            _table(plan, points, "speed", "Hypotheses scored per sentence", "rows", 0),
             Figure(
                 "speed",
                 f"Work by number of constraint tokens; BLEU is that of {SCORED}.",
-                partial(
-                    self._draw, plan, experiment, points, "rows", "hypotheses priced a sentence"
-                ),
-                (7.6, 4.2),
+                self._drawing(plan, experiment, points, "rows", "hypotheses scored per sentence"),
+                FIGURE_SIZE,
             ),
             Text(self._say(points, "rows", "hypotheses")),
         ]
@@ -94,29 +96,27 @@ class Speed:
 
     def show_times(self, plan: Plan, experiment: Experiment) -> Section:
         """Return the section on the seconds."""
-        points = {system: self._points(plan, experiment, system) for system in self.systems(plan)}
-        return Section(
-            "times",
-            "Time by number of constraints",
-            [
-                Text(
-                    f"Processor time of {self._count(plan, experiment)} sentences, translated one "
-                    "by one on one thread. These figures change from run to run and from machine "
-                    "to machine; everything else in the report does not."
-                ),
-                _table(plan, points, "times", "Milliseconds a sentence", "milliseconds", 1),
-                _table(
-                    plan, points, "times-step", "Milliseconds a step", "milliseconds_per_step", 2
-                ),
-                Figure(
-                    "times",
-                    f"Time by number of constraint tokens; BLEU is that of {SCORED}.",
-                    partial(self._draw, plan, experiment, points, "milliseconds", "ms a sentence"),
-                    (7.6, 4.2),
-                ),
-                Text(self._say(points, "milliseconds", "ms")),
-            ],
-        )
+        points = self._all_points(plan, experiment)
+        blocks: list[Block] = [
+            Text(
+                f"Processor time of {self._count(plan, experiment)} sentences, translated one by "
+                "one on one thread. These figures change from run to run and from machine to "
+                "machine; everything else in the report does not."
+            ),
+            _table(plan, points, "times", "Milliseconds per sentence", "milliseconds", 1),
+            _table(plan, points, "times-step", "Milliseconds per step", "milliseconds_per_step", 2),
+            Figure(
+                "times",
+                f"Time by number of constraint tokens; BLEU is that of {SCORED}.",
+                self._drawing(plan, experiment, points, "milliseconds", "ms per sentence"),
+                FIGURE_SIZE,
+            ),
+            Text(self._say(points, "milliseconds", "ms")),
+        ]
+        return Section("times", "Time by number of constraints", blocks)
+
+    def _all_points(self, plan: Plan, experiment: Experiment) -> Points:
+        return {system: self._points(plan, experiment, system) for system in self.systems(plan)}
 
     def _scored(self, plan: Plan, system: Setting) -> Cell:
         return plan.cell(SCORED, algorithm=system.algorithm, beam_size=system.beam_size)
@@ -138,30 +138,30 @@ class Speed:
             points.append(_point(words, found))
         return points
 
-    def _draw(
-        self,
-        plan: Plan,
-        experiment: Experiment,
-        points: dict[Setting, list[Point]],
-        what: str,
-        y: str,
-        axes: Any,
-    ) -> None:
-        lines = []
-        kinds = list(dict.fromkeys(system.algorithm for system in points))
-        for number, (system, row) in enumerate(points.items()):
-            found = experiment.result(self._scored(plan, system))
-            bleu = f" ({found['bleu']:.1f})" if "bleu" in found else ""
-            xs, ys = [p.tokens for p in row], [getattr(p, what) for p in row]
-            dash = kinds.index(system.algorithm)
-            lines.append(Line(_title(system) + bleu, xs, ys, number, dash))
-        free = _point(0, experiment.result(self._free(plan)))
-        bleu = experiment.result(plan.cell(UNCONSTRAINED))["bleu"]
-        level = (f"unconstrained k={plan.usual_beam} ({bleu:.1f})", getattr(free, what))
-        draw_lines(axes, lines, "constraint tokens a sentence (mean)", y, level)
-        axes.set_ylim(bottom=0)
+    def _drawing(
+        self, plan: Plan, experiment: Experiment, points: Points, what: str, label: str
+    ) -> Callable[[Any], None]:
+        """Return a function that draws one value of all systems by number of tokens."""
 
-    def _say(self, points: dict[Setting, list[Point]], what: str, unit: str) -> str:
+        def draw(axes: Any) -> None:
+            lines = []
+            algorithms = list(dict.fromkeys(system.algorithm for system in points))
+            for number, (system, row) in enumerate(points.items()):
+                found = experiment.result(self._scored(plan, system))
+                bleu = f" ({found['bleu']:.1f})" if "bleu" in found else ""
+                xs, ys = [p.tokens for p in row], [getattr(p, what) for p in row]
+                dash = algorithms.index(system.algorithm)
+                lines.append(Line(_title(system) + bleu, xs, ys, number, dash))
+            free = _point(0, experiment.result(self._free(plan)))
+            free_bleu = experiment.result(plan.cell(UNCONSTRAINED))["bleu"]
+            name = f"unconstrained k={plan.usual_beam} ({free_bleu:.1f})"
+            level = (name, getattr(free, what))
+            draw_lines(axes, lines, "constraint tokens per sentence (mean)", label, level)
+            axes.set_ylim(bottom=0)
+
+        return draw
+
+    def _say(self, points: Points, what: str, unit: str) -> str:
         said = []
         for system, row in points.items():
             demanded = [p for p in row if p.words]
@@ -171,7 +171,7 @@ class Speed:
             grows = slope([p.tokens for p in demanded], ys)
             said.append(f"{_title(system)} {grows:+,.1f}".replace("-", "−"))
         return (
-            f"Growth with each further constraint token, in {unit} a sentence: {'; '.join(said)}."
+            f"Growth with each further constraint token, in {unit} per sentence: {'; '.join(said)}."
         )
 
 
@@ -193,7 +193,7 @@ def _tried(system: Setting, words: int) -> bool:
 
 def _table(
     plan: Plan,
-    points: dict[Setting, list[Point]],
+    points: Points,
     name: str,
     caption: str,
     what: str,

@@ -42,7 +42,7 @@ class Pruning:
             f"A hypothesis that is further than the threshold below the best finished one is "
             f"dropped. `{plan.algorithms[0]}`, k = {plan.usual_beam}. The best threshold by "
             f"BLEU: {told}. All thresholds with less than half a point between them are as good. "
-            f"Without pruning the model prices "
+            f"Without pruning the model scores "
             f"{_ratio(rows, 0, THRESHOLDS.index(20.0)):.1f} times as many hypotheses as with "
             "the paper's threshold of 20."
         )
@@ -59,7 +59,7 @@ class Pruning:
                 ),
                 Table(
                     "prune-work",
-                    "Hypotheses priced a sentence by pruning threshold",
+                    "Hypotheses scored per sentence by pruning threshold",
                     columns,
                     [[name, *row] for name, row in zip(found, rows, strict=True)],
                     0,
@@ -94,7 +94,7 @@ class Stopping:
         for what, title, decimals in (
             ("bleu", "BLEU by stopping rule", 1),
             ("score", "Mean model score by stopping rule", 3),
-            ("rows", "Hypotheses priced a sentence by stopping rule", 0),
+            ("rows", "Hypotheses scored per sentence by stopping rule", 0),
         ):
             rules = list(self.rules(plan, UNCONSTRAINED))
             rows: list[list[Value]] = [
