@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import lexbeam
+from bleu import show_bleu
 from lexbeam.study.constraint_sets import count_met, exact, make_constraint_set
 
 SETS = ("none", "rand1", "rand2", "rand3", "rand4", "phr4")
@@ -35,10 +35,6 @@ def main() -> None:
     sources = options.src.read_text(encoding="utf-8").splitlines()[: options.limit]
     references = options.ref.read_text(encoding="utf-8").splitlines()[: options.limit]
     translator = lexbeam.load(options.model)
-    try:
-        bleu = import_module("sacrebleu").corpus_bleu
-    except ImportError:
-        bleu = None
     print(f"{'set':6}{'constraints':>12}{'met':>8}{'share':>10}{'BLEU':>8}{'ms/sentence':>15}")
     missed = 0
     for name in options.sets:
@@ -60,7 +56,7 @@ def main() -> None:
                 print(f"  not met in sentence {i}: {these} in {text!r}", file=sys.stderr)
         missed += asked - met
         share = f"{100 * met / asked:.2f} %" if asked else "–"
-        score = f"{bleu(texts, [references]).score:.2f}" if bleu else "–"
+        score = show_bleu(texts, references)
         print(f"{name:6}{asked:>12}{met:>8}{share:>10}{score:>8}{milliseconds:>15.1f}", flush=True)
     sys.exit(1 if missed else 0)
 

@@ -37,6 +37,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from bleu import show_bleu
 from lexbeam.models.importers import bergamot
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
@@ -295,7 +296,6 @@ def measure(contestants: Sequence[Engine], jobs: Sequence[Job], count: int, slic
 
 def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | None) -> None:
     """Print one line per engine and job, with BLEU if references and sacreBLEU are there."""
-    bleu = import_module("sacrebleu").corpus_bleu if find_spec("sacrebleu") else None
     head = f"{'engine':<15}{'k':>3}{'batch':>6}{'C':>4}{'ms/sentence':>13}{'ms/step':>9}"
     print(f"{head}{'of bergamot':>13}{'step of C=0':>13}{'same output':>13}{'BLEU':>8}")
     for (name, job), tally in tallies.items():
@@ -313,9 +313,9 @@ def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | No
             line += f"{'':>13}{same:>13.0%}"
         else:
             line += " " * 26
-        if bleu and references:
+        if references:
             outputs = [tally.outputs[i] for i in range(len(references))]
-            line += f"{bleu(outputs, [references]).score:>8.2f}"
+            line += f"{show_bleu(outputs, references):>8}"
         print(line)
 
 

@@ -38,6 +38,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phrases import split_into_phrases
+
 SIZES = {
     "base": {"d_model": 512, "layers": 6, "heads": 8, "ffn": 2048, "vocab": 58_101},
     "small": {"d_model": 256, "layers": 3, "heads": 4, "ffn": 1024, "vocab": 8_001},
@@ -84,13 +86,7 @@ def make_case(vocab: int, batch: int, beam: int, constraints: int, steps: int, s
     random = np.random.default_rng(seed)
     sources = random.integers(3, vocab - 2, (batch, SOURCE_LENGTH)).tolist()
     tokens = (3 + random.permutation(vocab - 10)[:constraints]).tolist()
-    phrases: list[list[int]] = []
-    lengths = [1, 2, 1, 3, 1, 2]
-    while tokens:
-        length = lengths[len(phrases) % len(lengths)]
-        phrases.append(tokens[:length])
-        tokens = tokens[length:]
-    return Case(sources, [phrases] * batch, beam, steps)
+    return Case(sources, [split_into_phrases(tokens)] * batch, beam, steps)
 
 
 # --- the models ----------------------------------------------------------------------------

@@ -14,8 +14,9 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
 from lexbeam.search.scorer import Scores
+from phrases import split_into_phrases
 
 VOCABULARY = 32_000
 EOS = 0
@@ -83,13 +85,7 @@ def make_phrases(constraints: int, batch: int, seed: int) -> list[list[list[int]
     sentences = []
     for _ in range(batch):
         tokens = (1 + random.permutation(VOCABULARY - 1)[:constraints]).tolist()
-        phrases: list[list[int]] = []
-        lengths = [1, 2, 1, 3, 1, 2]
-        while tokens:
-            length = lengths[len(phrases) % len(lengths)]
-            phrases.append(tokens[:length])
-            tokens = tokens[length:]
-        sentences.append(phrases)
+        sentences.append(split_into_phrases(tokens))
     return sentences
 
 
@@ -122,29 +118,58 @@ def compare_kinds(options: argparse.Namespace) -> None:
     for batch in options.batches:
         for beam in options.beams:
             scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
-            times: dict[str, list[float]] = {kind: [] for kind in KINDS}
-            for seed in range(options.rounds):
-                for kind in KINDS:
-                    decode(
-                        scorer,
-                        [None] * batch,
-                        make_patterns(kind, 5, batch, seed),
-                        beam_size=beam,
-                        algorithm=options.algorithm,
-                        max_length=scorer.steps + 90,
-                        stop="first",
-                        boundary=WORDS,
-                    )
-                    times[kind].append(1000 * scorer.searching / scorer.steps)
-            median = {kind: statistics.median(values) for kind, values in times.items()}
+            median = medians(
+                options.rounds, KINDS, partial(measure_kind, options, scorer, batch, beam)
+            )
             cells = (f"{median[k]:.3f} ({median[k] / median['phrases']:.2f})" for k in KINDS)
             print(f"{batch:>5}{beam:>4}" + "".join(f"{cell:>16}" for cell in cells))
 
 
-def measure(
-    scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int, algorithm: str
+Key = TypeVar("Key")
+
+
+def medians(
+    rounds: int, keys: Sequence[Key], measure: Callable[[Key, int], float]
+) -> dict[Key, float]:
+    """Measure in turns, with the number of the round as seed, and return the medians."""
+    times: dict[Key, list[float]] = {key: [] for key in keys}
+    for seed in range(rounds):
+        for key in keys:
+            times[key].append(measure(key, seed))
+    return {key: statistics.median(values) for key, values in times.items()}
+
+
+def measure_kind(
+    options: argparse.Namespace,
+    scorer: PreparedScorer,
+    batch: int,
+    beam: int,
+    kind: str,
+    seed: int,
 ) -> float:
-    """Return the milliseconds that the search takes per step."""
+    """Return the milliseconds per step with five constraints of one kind."""
+    decode(
+        scorer,
+        [None] * batch,
+        make_patterns(kind, 5, batch, seed),
+        beam_size=beam,
+        algorithm=options.algorithm,
+        max_length=scorer.steps + 90,
+        stop="first",
+        boundary=WORDS,
+    )
+    return 1000 * scorer.searching / scorer.steps
+
+
+def measure(
+    options: argparse.Namespace,
+    scorer: PreparedScorer,
+    batch: int,
+    beam: int,
+    constraints: int,
+    seed: int,
+) -> float:
+    """Return the milliseconds per step with so many constraint tokens."""
     phrases = make_phrases(constraints, batch, seed)
     limit = scorer.steps + 3 * constraints + 40
     decode(
@@ -152,7 +177,7 @@ def measure(
         [None] * batch,
         phrases,
         beam_size=beam,
-        algorithm=algorithm,
+        algorithm=options.algorithm,
         max_length=limit,
         stop="first",
     )
@@ -179,13 +204,9 @@ def main() -> None:
     for batch in options.batches:
         for beam in options.beams:
             scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
-            times: dict[int, list[float]] = {c: [] for c in CONSTRAINTS}
-            for seed in range(options.rounds):
-                for constraints in CONSTRAINTS:
-                    times[constraints].append(
-                        measure(scorer, batch, beam, constraints, seed, options.algorithm)
-                    )
-            median = {c: statistics.median(values) for c, values in times.items()}
+            median = medians(
+                options.rounds, CONSTRAINTS, partial(measure, options, scorer, batch, beam)
+            )
             cells = "".join(f"{median[c]:>10.3f}" for c in CONSTRAINTS)
             added = " ".join(f"{median[c] - median[0]:.3f}" for c in CONSTRAINTS[1:])
             print(f"{batch:>5}{beam:>4}{cells}{median[50] / median[1]:>10.2f}   {added}")

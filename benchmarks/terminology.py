@@ -14,11 +14,11 @@ import re
 import sys
 import time
 from collections import Counter
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import lexbeam
+from bleu import show_bleu
 from lexbeam.text.inflection import forms
 
 SETS = ("none", "exact", "lemma")
@@ -82,10 +82,6 @@ def main() -> None:
     chosen = [references[i] for i in annotated]
     translator = lexbeam.load(None if options.model == "-" else options.model)
     language = translator.info["target_language"]
-    try:
-        bleu = import_module("sacrebleu").corpus_bleu
-    except ImportError:
-        bleu = None
     print(f"{'terms':6}{'demanded':>10}{'there':>8}{'share':>10}{'BLEU':>8}{'ms/sentence':>15}")
     missed = 0
     for name in options.sets:
@@ -105,7 +101,7 @@ def main() -> None:
                 print(f"  missing in sentence {i + 1}: {annotated[i]} {text!r}", file=sys.stderr)
         asked = sum(map(len, annotated.values()))
         share = f"{100 * there / asked:.2f} %"
-        score = f"{bleu(texts, [chosen]).score:.2f}" if bleu else "–"
+        score = show_bleu(texts, chosen)
         print(
             f"{name:6}{asked:>10}{there:>8}{share:>10}{score:>8}{milliseconds:>15.1f}", flush=True
         )
