@@ -15,7 +15,7 @@ from lexbeam.study.report import writing
 
 
 @pytest.fixture
-def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing: figures take most of the time and are looked at elsewhere."""
     monkeypatch.setattr(writing, "render", lambda _: {"svg": b"<svg/>", "png": b""})
 
@@ -77,7 +77,7 @@ def test_the_page_needs_nothing_else(toy_model: Model, tmp_path: Path) -> None:
     assert page.count("data:image/svg+xml;base64,") == 2
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_a_killed_study_goes_on(toy_model: Model, tmp_path: Path) -> None:
     names = study(toy_model, tmp_path / "whole", ["beam"])
 
@@ -94,7 +94,7 @@ def test_a_killed_study_goes_on(toy_model: Model, tmp_path: Path) -> None:
     assert contents(out) == contents(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_nothing_is_measured_twice_and_all_that_changed_is(
     toy_model: Model, tmp_path: Path
 ) -> None:
@@ -105,7 +105,7 @@ def test_nothing_is_measured_twice_and_all_that_changed_is(
     assert len(study(toy_model, tmp_path, ["beam"], lag=1.0)) == 8
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_parts_measured_before_stay_in_the_report(toy_model: Model, tmp_path: Path) -> None:
     study(toy_model, tmp_path, ["prune"])
     study(toy_model, tmp_path, ["aversion"])
@@ -115,8 +115,8 @@ def test_parts_measured_before_stay_in_the_report(toy_model: Model, tmp_path: Pa
     assert "## Garbage" not in written
 
 
-@pytest.mark.usefixtures("sketched")
-def test_unmet_constraints_are_told(
+@pytest.mark.usefixtures("without_figures")
+def test_unmet_constraints_are_listed(
     toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     translate = Experiment.translate
@@ -131,7 +131,7 @@ def test_unmet_constraints_are_told(
     assert "Sentences that lack a constraint" in written
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_algorithms_are_compared(toy_model: Model, tmp_path: Path) -> None:
     study(toy_model, tmp_path, ["beam"], algorithms=("dba", "cbs"), beams=(1, 2))
     for what in ("bleu", "score", "work", "p"):

@@ -13,7 +13,7 @@ from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 
 @dataclass(frozen=True)
-class Seen:
+class RecordedSearch:
     """A recorded search, and the text of its tokens."""
 
     source: str
@@ -22,7 +22,9 @@ class Seen:
     written: dict[int, str]
 
     @classmethod
-    def watch(cls, text: str, constraints: Sequence[Any], algorithm: str, beam_size: int) -> Seen:
+    def record(
+        cls, text: str, constraints: Sequence[Any], algorithm: str, beam_size: int
+    ) -> RecordedSearch:
         """Translate with the model that comes along, without the lag that the paper lacks."""
         translator = lexbeam.load("en-de")
         trace = translator.trace(
