@@ -1,4 +1,4 @@
-"""Reruns the examples of the documentation: ``python docs/transcripts.py [FILE ...]``.
+"""Rerun the examples of the documentation: ``python docs/transcripts.py [FILE ...]``.
 
 What a page shows in ``console`` and ``pycon`` blocks is what lexbeam says: everything is run with
 the model that comes along, and what it prints is put in its place. With ``--check`` nothing is
@@ -41,7 +41,7 @@ _SESSION = re.compile(r"(?<=^```pycon\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _ELSEWHERE = ("--model", "-m", "pull", "models", "train", "study", "import", "--trace")
-"""What such commands do takes more than the model that comes along, or too long."""
+"""Commands with one of these words need another model or the network, or take too long."""
 
 
 class Console:
@@ -124,7 +124,7 @@ def _rerun_session(session: str, names: dict[str, Any]) -> str:
 
 
 def _alike(shown: str, printed: str) -> bool:
-    """Tell whether two outputs are the same but for the last digits of numbers."""
+    """Return whether two outputs are the same but for the last digits of numbers."""
     if _NUMBER.sub("#", shown) != _NUMBER.sub("#", printed):
         return False
     pairs = zip(_NUMBER.findall(shown), _NUMBER.findall(printed), strict=True)
