@@ -95,9 +95,8 @@ def write(
         source_language: its code, for people to read.
         target_language: its code; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
-        calibration_text: some dozens of source sentences, on which the ranges of activations are
-            measured. Without them a range is measured in each product, which is slower and
-            lets the sentences of a batch change each other's last digits.
+        calibration_text: some dozens of source sentences to measure the ranges of activations
+            on. Without them each product measures its own: slower, and not the same in batches.
         framing: tokens around source and output, if the end of sentence alone is not enough.
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
