@@ -32,6 +32,7 @@ class Options:
     """The encoding of the file where it can't say so itself; None for the usual one."""
 
 
+Sources = tuple[MarkedText, ...]
 Write = Callable[[Sequence[MarkedText]], Iterable[Edit]]
 
 
@@ -39,11 +40,12 @@ Write = Callable[[Sequence[MarkedText]], Iterable[Edit]]
 class Unit:
     """A unit of a file: one text, or several that are translated together (plural forms).
 
-    ``write`` turns the translations of ``sources`` into edits.
+    ``found`` are the sources, or what finds them once they are wanted: a file may have very
+    many units that are translated already. ``write`` turns translations into edits.
     """
 
     id: str
-    sources: tuple[MarkedText, ...]
+    found: Sources | Callable[[], Sources]
     write: Write
     state: State = "untranslated"
     targets: tuple[str, ...] = ()
@@ -51,6 +53,13 @@ class Unit:
     note: str = ""
     context: str = ""
     max_length: int | None = None
+
+    @property
+    def sources(self) -> Sources:
+        """The texts to translate."""
+        if callable(self.found):
+            self.found = self.found()
+        return self.found
 
     @property
     def source(self) -> str:

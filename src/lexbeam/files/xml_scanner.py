@@ -263,7 +263,7 @@ def _resolved(found: re.Match[str]) -> str:
 
 def escape(text: str) -> str:
     """Return text as it is written between tags."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("]]>", "]]&gt;")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(c for c in text if c >= " " or c in "\t\n\r").replace("\r", "&#13;")
 
 

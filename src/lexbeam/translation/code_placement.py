@@ -31,7 +31,10 @@ class Placed(NamedTuple):
 def count_masks(layout: Layout, output: str) -> bool:
     """Return whether an output has every mask as often as the source, and none besides."""
     texts = [mask.text for mask in layout.masks]
-    return all(len(mask_spans(output, text)) == texts.count(text) for text in set(texts))
+    if any(len(mask_spans(output, text)) != texts.count(text) for text in set(texts)):
+        return False
+    ordered = [mask_spans(output, mask.text)[0] for mask in layout.masks if mask.ordered]
+    return ordered == sorted(ordered)
 
 
 def mask_spans(output: str, mask: str) -> list[Span]:

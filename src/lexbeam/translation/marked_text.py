@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 Kind = Literal["word", "open", "close", "point", "break"]
@@ -26,7 +26,8 @@ class Code:
 
     ``mask`` is what the model may see instead of the code where that is better than a made-up
     word: ``&`` for ``&amp;``. ``verbatim`` says that ``raw`` is in the notation of the file
-    already; otherwise it is text that is escaped like any other.
+    already; otherwise it is text that is escaped like any other. Codes that are ``ordered`` must
+    keep their order: the first ``%s`` is the first argument.
     """
 
     raw: str
@@ -35,6 +36,7 @@ class Code:
     number: bool = False
     mask: str | None = None
     verbatim: bool = False
+    ordered: bool = False
 
 
 Part = str | Code
@@ -99,7 +101,7 @@ def _pair(part: Part) -> int:
 
 
 def _changed(code: Code, kind: Kind, pair: int) -> Code:
-    return Code(code.raw, kind, pair, code.number, code.mask, code.verbatim)
+    return replace(code, kind=kind, pair=pair)
 
 
 def segments(marked: MarkedText) -> Iterator[tuple[int, int]]:
@@ -137,6 +139,7 @@ class Mask(NamedTuple):
     text: str
     index: int
     at: int
+    ordered: bool = False
 
 
 NUMBERS = ("47", "63", "82", "94", "58", "76", "37", "69", "83", "96")
@@ -202,7 +205,7 @@ class Layout:
                 self.text += part
             elif part.kind == "word":
                 mask = _mask(part, names, used, style)
-                self.masks.append(Mask(mask, i, len(self.text)))
+                self.masks.append(Mask(mask, i, len(self.text), part.ordered))
                 self.text += mask
             elif part.kind == "open":
                 opened[part.pair] = (i, len(self.text))
@@ -239,7 +242,7 @@ class Layout:
         def moved(at: int) -> int:
             return min(max(at - cut, 0), size)
 
-        self.masks = [Mask(m.text, m.index, moved(m.at)) for m in self.masks]
+        self.masks = [mask._replace(at=moved(mask.at)) for mask in self.masks]
         self.pairs = [Pair(p.opening, p.closing, moved(p.start), moved(p.end)) for p in self.pairs]
         self.points = [Point(p.index, moved(p.at)) for p in self.points]
 

@@ -31,6 +31,7 @@ from lexbeam.translation.marked_text import (
     Code,
     Layout,
     MarkedText,
+    Mask,
     Target,
     has_letters,
     is_translatable,
@@ -161,7 +162,7 @@ def _with_masks(
             continue
         if count_masks(layout, answer.text):
             return layout, answer
-        demands = tuple(demand(mask.text) for mask in layout.masks)
+        demands = _mask_demands(layout.masks)
         (answer,) = yield [Request(layout.text, demands)]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
             return layout, _tidy(answer, layout.text)
@@ -178,6 +179,15 @@ def _tidy(answer: Answer, source: str) -> Answer:
     if answer.alignment is not None or _SPACE_BEFORE_MARK.search(source):
         return answer
     return answer._replace(text=_SPACE_BEFORE_MARK.sub(r"\1", answer.text))
+
+
+def _mask_demands(masks: Sequence[Mask]) -> tuple[Any, ...]:
+    """Return what is demanded so that masks are in the output, in order where that matters."""
+    ordered = [mask.text for mask in masks if mask.ordered]
+    if len(ordered) < 2:
+        return tuple(demand(mask.text) for mask in masks)
+    others = tuple(demand(mask.text) for mask in masks if not mask.ordered)
+    return ({"order": ordered, "case": "exact"}, *others)
 
 
 def demand(phrase: str) -> dict[str, Any]:
@@ -226,8 +236,8 @@ def _pair_demands(layout: Layout, forms: dict[int, tuple[str, ...]]) -> tuple[An
         if forms.get(pair.opening):
             demands.append({"any": list(forms[pair.opening]), "case": "any"})
             inside.append(layout.text[pair.start : pair.end])
-    masks = [mask.text for mask in layout.masks if not any(mask.text in text for text in inside)]
-    return (*demands, *(demand(mask) for mask in masks))
+    masks = [mask for mask in layout.masks if not any(mask.text in text for text in inside)]
+    return (*demands, *_mask_demands(masks))
 
 
 def _pair_spans(
