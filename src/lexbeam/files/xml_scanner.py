@@ -248,7 +248,8 @@ def _judge(data: bytes) -> None:
 
 
 def unescape(text: str) -> str:
-    """Return text with the references of XML resolved."""
+    """Return text with the references of XML resolved, and ``\\n`` at the end of every line."""
+    text = text.replace("\r\n", "\n")
     if "&" not in text:
         return text
     return _REFERENCE.sub(_resolved, text)
