@@ -52,11 +52,13 @@ class Request:
     text: str
     constraints: tuple[Any, ...] = ()
     nbest: int = 1
+    whole: bool = True
+    """Whether it is a whole segment, not a piece of one: what is asked of every text goes for it."""
 
     @property
     def key(self) -> str:
         """What two equal requests have in common."""
-        return repr((self.text, self.constraints, self.nbest))
+        return repr((self.text, self.constraints, self.nbest, self.whole))
 
 
 class Answer(NamedTuple):
@@ -161,7 +163,7 @@ def _with_masks(
                 raise answer
             continue
         if count_masks(layout, answer.text):
-            return layout, answer
+            return layout, _tidy(answer, layout.text)
         demands = _mask_demands(layout.masks)
         (answer,) = yield [Request(layout.text, demands)]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
@@ -208,7 +210,7 @@ def _with_pairs(
     spans = _pair_spans(layout, answer, {})
     if spans is None:
         inner = [enclosed_words(layout, pair) for pair in layout.pairs]
-        replies = yield [Request(text or "-", nbest=PAIR_FORMS) for text in inner]
+        replies = yield [Request(text or "-", nbest=PAIR_FORMS, whole=False) for text in inner]
         forms = {
             pair.opening: _forms(reply)
             for pair, reply in zip(layout.pairs, replies, strict=True)
@@ -350,7 +352,7 @@ def _piecewise(marked: MarkedText, start: int, end: int) -> Conversation:
         (i, part) for i, part in enumerate(marked[start:end], start) if isinstance(part, str)
     ]
     worth = [(i, part) for i, part in pieces if has_letters(part)]
-    replies = yield [Request(part.strip()) for _, part in worth]
+    replies = yield [Request(part.strip(), whole=False) for _, part in worth]
     texts = dict(pieces)
     for (i, part), reply in zip(worth, replies, strict=True):
         if isinstance(reply, LexbeamError):
