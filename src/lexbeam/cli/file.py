@@ -166,7 +166,7 @@ class FileBar:
         if not sys.stderr.isatty() or not total:
             return
         if self._bar is None:
-            bar = click.progressbar(
+            bar: Any = click.progressbar(
                 length=total,
                 label=self._name,
                 show_pos=True,

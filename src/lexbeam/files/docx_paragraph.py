@@ -79,9 +79,15 @@ class _Reader:
         elif token.kind == "end":
             if token.name in _AROUND and self._open:
                 raw = self._xml.raw(token.start, token.end)
-                self._add(Code(raw, "close", self._open.pop(), verbatim=True), token.start, token.end)
+                self._add(
+                    Code(raw, "close", self._open.pop(), verbatim=True), token.start, token.end
+                )
         elif token.kind == "empty":
-            self._add(Code(self._xml.raw(token.start, token.end), "point", verbatim=True), token.start, token.end)
+            self._add(
+                Code(self._xml.raw(token.start, token.end), "point", verbatim=True),
+                token.start,
+                token.end,
+            )
         else:
             yield from self._element(token, tokens)
 
@@ -119,7 +125,7 @@ class _Reader:
         """Take a run: its texts with its format, and each other thing in it as a code."""
         xml = self._xml
         format_, pieces = "", []
-        for first, last in children(xml, xml.tokens(token.end, end - len("</w:r>"))):
+        for first, last in children(xml.tokens(token.end, end - len("</w:r>"))):
             raw = xml.raw(first.start, last.end)
             if first.name == "rPr":
                 format_ = raw
@@ -137,7 +143,9 @@ class _Reader:
     def _field_mark(self, raw: str, start: int, end: int) -> None:
         """Take a field from its beginning to its end as one code."""
         if 'fldCharType="begin"' in raw:
-            self._field = (start, 1) if self._field is None else (self._field[0], self._field[1] + 1)
+            self._field = (
+                (start, 1) if self._field is None else (self._field[0], self._field[1] + 1)
+            )
         elif 'fldCharType="end"' in raw and self._field is not None:
             begin, depth = self._field
             if depth > 1:
@@ -167,7 +175,9 @@ def read_paragraph(stretch: Stretch) -> tuple[MarkedText, str]:
         if isinstance(piece, tuple):
             lengths[_NOISE.sub("", piece[1])] += len(piece[0])
     base = lengths.most_common(1)[0][0]
-    written = next(p[1] for p in stretch.pieces if isinstance(p, tuple) and _NOISE.sub("", p[1]) == base)
+    written = next(
+        p[1] for p in stretch.pieces if isinstance(p, tuple) and _NOISE.sub("", p[1]) == base
+    )
     parts: list[Part] = []
     number = 100_000
     current: tuple[str, int] | None = None
@@ -203,9 +213,7 @@ def write_paragraph(target: MarkedText, base: str) -> str:
         nonlocal text
         if text:
             format_ = formats[-1] if formats else base
-            pieces.append(
-                f'<w:r>{format_}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
-            )
+            pieces.append(f'<w:r>{format_}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>')
         text = ""
 
     for part in target:

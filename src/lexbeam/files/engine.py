@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,13 +15,12 @@ from lexbeam.translation.markup import Answer, Request
 class Translates(Protocol):
     """What is needed of a `lexbeam.Translator`."""
 
-    @property
-    def info(self) -> dict[str, Any]:
-        """What the model is: languages, files."""
-        ...
+    info: dict[str, Any]
+    """What the model is: languages, files."""
 
-    def translate(self, text: Any, constraints: Any = None, avoid: Any = None, **settings: Any) -> Any:
-        """Translate a list of texts."""
+    @property
+    def translate(self) -> Callable[..., Any]:
+        """Translates a list of texts."""
         ...
 
 
@@ -39,6 +38,11 @@ class TranslatorEngine:
         self._constraints = list(constraints)
         self._avoid = list(avoid)
         self._settings = dict(settings or {})
+
+    @property
+    def by_sentence(self) -> bool:
+        """Whether texts may be cut into sentences: not if something is asked of each as a whole."""
+        return not self._constraints
 
     def __call__(self, requests: Sequence[Request]) -> list[Answer | LexbeamError]:
         """Return an answer for each request."""

@@ -73,7 +73,9 @@ def attributes(text: str, token: HtmlToken) -> list[Attribute]:
     for each in _ATTRIBUTE.finditer(text, first, token.end - 1):
         group = next((g for g in (2, 3, 4) if each[g] is not None), 0)
         if group:
-            found.append(Attribute(each[1].lower(), each[group], each.start(group), each.end(group)))
+            found.append(
+                Attribute(each[1].lower(), each[group], each.start(group), each.end(group))
+            )
         else:
             found.append(Attribute(each[1].lower(), "", each.end(), each.end()))
     return found

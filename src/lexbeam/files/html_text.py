@@ -12,15 +12,17 @@ from lexbeam.files.units import Edit, Unit
 from lexbeam.files.xml_inline import collapsed
 from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable
 
-_INLINE = set(
-    "a abbr acronym b bdi bdo big cite data del dfn em font i ins label mark nobr q rb ruby s small "
-    "span strike strong sub sup time tt u br img wbr input button output meter progress".split()
-)
-_VERBATIM = set("code kbd samp var math".split())
-_SKIPPED = set(
-    "script style pre svg textarea template iframe object canvas audio video noembed noframes xmp "
-    "applet select-no".split()
-)
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font",
+    "i", "ins", "label", "mark", "nobr", "q", "rb", "ruby", "s", "small", "span", "strike",
+    "strong", "sub", "sup", "time", "tt", "u", "br", "img", "wbr", "input", "button", "output",
+    "meter", "progress",
+}  # fmt: skip
+_VERBATIM = {"code", "kbd", "samp", "var", "math"}
+_SKIPPED = {
+    "script", "style", "pre", "svg", "textarea", "template", "iframe", "object", "canvas", "audio",
+    "video", "noembed", "noframes", "xmp", "applet",
+}  # fmt: skip
 _SHOWN = {"title", "alt", "placeholder", "aria-label", "aria-description", "summary", "label"}
 _SHOWN_META = {
     "description", "keywords", "og:title", "og:description", "twitter:title",
@@ -29,7 +31,9 @@ _SHOWN_META = {
 _SYNTAXES = ("urls", "printf", "braces")
 
 
-def html_units(text: str, start: int = 0, end: int | None = None, prefix: str = "") -> Iterator[Unit]:
+def html_units(
+    text: str, start: int = 0, end: int | None = None, prefix: str = ""
+) -> Iterator[Unit]:
     """Yield the units of a stretch of HTML."""
     number = 0
     for run in _blocks(text, start, end):
@@ -45,31 +49,22 @@ def _blocks(text: str, start: int, end: int | None) -> Iterator[list[HtmlToken]]
     run: list[HtmlToken] = []
     tokens = scan_html(text, start, end)
     for token in tokens:
-        if token.kind in ("start", "void") and _is_locked(text, token):
+        opens = token.kind in ("start", "void")
+        locked = opens and _is_locked(text, token)
+        whole = token
+        if locked or (token.kind == "start" and token.name in _SKIPPED | _VERBATIM):
             whole = _skipped(tokens, token)
-            if token.name in _INLINE | _VERBATIM:
-                run.append(HtmlToken("whole", token.start, whole.end, token.name))
-                continue
-            yield run
-            run = []
-        elif token.kind == "start" and token.name in _SKIPPED:
-            if run:
-                yield run
-            run = []
-            _skipped(tokens, token)
-            yield [HtmlToken("void", token.start, token.end, token.name)]
-        elif token.kind == "start" and token.name in _VERBATIM:
-            whole = _skipped(tokens, token)
+        if token.name in _VERBATIM or (locked and token.name in _INLINE):
             run.append(HtmlToken("whole", token.start, whole.end, token.name))
-        elif token.name == "br" and not _depth(run):
-            yield run
-            run = []
-        elif token.kind in ("text", "comment") or token.name in _INLINE:
+            continue
+        breaks = token.name == "br" and not _depth(run)
+        if not breaks and (token.kind in ("text", "comment") or token.name in _INLINE):
             run.append(token)
-        else:
-            if run:
-                yield run
-            run = []
+            continue
+        if run:
+            yield run
+        run = []
+        if not locked and not breaks:
             yield [token]
     if run:
         yield run
@@ -144,7 +139,9 @@ def _units_of(text: str, tokens: Sequence[HtmlToken]) -> Iterator[Unit]:
         code = _code(token, raw, number, opened)
         parts.append(code)
         if token.kind in ("start", "void"):
-            shown += [(code, each) for each in attributes(text, token) if _is_shown(text, token, each)]
+            shown += [
+                (code, each) for each in attributes(text, token) if _is_shown(text, token, each)
+            ]
     marked = mark_parts([part for part in parts if part != ""], _SYNTAXES)
     if is_translatable(marked):
         yield _block_unit(text, tokens, marked, shown)

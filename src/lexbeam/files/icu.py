@@ -87,13 +87,13 @@ class Message:
                 raise _NotIcuError
             pieces += [selector[0], branch, "}"]
             at += 1
-        end = re.compile(r"\s*\}").match(text, at)
-        if end is None or len(pieces) < 2:
+        last = re.compile(r"\s*\}").match(text, at)
+        if last is None or len(pieces) < 2:
             raise _NotIcuError
-        pieces.append(end[0])
-        code = Code(text[found.start() : end.end()], verbatim=True)
+        pieces.append(last[0])
+        code = Code(text[found.start() : last.end()], verbatim=True)
         self._complex[id(code)] = pieces
-        return code, end.end()
+        return code, last.end()
 
     @property
     def sources(self) -> list[MarkedText]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import InputError, LexbeamError, SettingError
-from lexbeam.files.engine import TranslatorEngine, Translates, text_key
+from lexbeam.files.engine import Translates, TranslatorEngine, text_key
 from lexbeam.files.formats import find_format
 from lexbeam.files.journal import Journal, write_whole
 from lexbeam.files.memory import Memory
@@ -57,7 +57,7 @@ class Report:
 
 def units(
     path: str | Path,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002  (it is what the option is called)
     *,
     source_language: str | None = None,
     target_language: str | None = None,
@@ -69,7 +69,7 @@ def units(
         InputError: the file can't be read, or its format is not known.
     """
     options = Options(source_language, target_language, encoding=encoding)
-    with _named(Path(path)):
+    with _Named(Path(path)):
         _, scan = _open(Path(path), format, options)
         return list(scan.units())
 
@@ -79,7 +79,7 @@ def count(
 ) -> Report:
     """Return how much of a file is open, for a model with this ``info``."""
     job = _Job(Path(path), info, only, **options)
-    with _named(Path(path)):
+    with _Named(Path(path)):
         job.gather(None)
     return job.report
 
@@ -89,7 +89,7 @@ def translate(
     out: str | Path,
     translator: Translates,
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002  (it is what the option is called)
     only: str = "untranslated",
     final: bool = False,
     encoding: str | None = None,
@@ -114,11 +114,11 @@ def translate(
         InputError: the file can't be read or written, or is for other languages.
     """
     source, target = Path(path), Path(os.path.realpath(out))
-    job = _Job(source, translator.info, only, format=format, final=final, encoding=encoding)
-    with _named(source):
+    job = _Job(source, translator.info, only, format=format, final=final)
+    with _Named(source):
         engine = TranslatorEngine(translator, constraints, avoid, settings)
         job.gather(Memory(memory, job.options) if memory else None)
-        with _writable(target), Journal(target) as journal:
+        with _Writable(target), Journal(target) as journal:
             job.translate(engine, journal, progress)
             edits = job.edits()
             if edits or source.resolve() != target:
@@ -136,9 +136,8 @@ class _Job:
         info: dict[str, Any],
         only: str = "untranslated",
         *,
-        format: str | None = None,
+        format: str | None = None,  # noqa: A002
         final: bool = False,
-        encoding: str | None = None,
     ) -> None:
         if only not in ONLY:
             raise SettingError(f"only must be one of {', '.join(ONLY)}, not {only!r}")
@@ -146,12 +145,11 @@ class _Job:
         self.options = Options(
             info.get("source_language"), info.get("target_language"), final=final
         )
-        with _named(path):
+        with _Named(path):
             name, self.scan = _open(path, format, self.options)
         self.report = Report(path, name)
         self._texts: dict[tuple[Any, ...], MarkedText] = {}
         self._results: dict[tuple[Any, ...], Target | LexbeamError] = {}
-        del encoding
 
     def open_units(self) -> Iterator[Unit]:
         """Yield the units that are to be translated."""
@@ -194,7 +192,9 @@ class _Job:
             window = waiting[start : start + WINDOW]
             if progress is not None:
                 progress(done, total)
-            found = translate_marked([source for _, source, _ in window], engine)
+            found = translate_marked(
+                [source for _, source, _ in window], engine, engine.by_sentence
+            )
             self._results.update((key, t) for (key, _, _), t in zip(window, found, strict=True))
             journal.add(
                 (name, target)
@@ -238,7 +238,7 @@ def _open(path: Path, name: str | None, options: Options) -> tuple[str, Scan]:
     return chosen.name, chosen.open(data, options)
 
 
-class _named:
+class _Named:
     """Put the name of a file before whatever goes wrong with it."""
 
     def __init__(self, path: Path) -> None:
@@ -254,7 +254,7 @@ class _named:
             raise InputError(f"{self._path}: the file is too large or nested too deeply") from None
 
 
-class _writable:
+class _Writable:
     """Turn what goes wrong with writing into one error."""
 
     def __init__(self, path: Path) -> None:
@@ -271,7 +271,9 @@ class _writable:
 def _key(source: MarkedText) -> tuple[Any, ...]:
     """Return what decides the translation of a text: words, and codes without their spelling."""
     return tuple(
-        part if isinstance(part, str) else (part.kind, part.pair, part.number, part.mask, part.ordered)
+        part
+        if isinstance(part, str)
+        else (part.kind, part.pair, part.number, part.mask, part.ordered)
         for part in source
     )
 

@@ -90,7 +90,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], like: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.chmod((path if path.exists() else like).stat().st_mode & 0o777)
-        os.replace(part, path)
+        part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise

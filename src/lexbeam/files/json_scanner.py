@@ -37,57 +37,89 @@ def scan_json(text: str) -> Iterator[JsonEvent]:
     Raises:
         InputError: it is not JSON, or nested too deeply.
     """
-    path: list[str | int] = []
-    closers: list[str] = []
-    state = "value"  # value, first (value or "]"), key, first key (key or "}"), colon, after
+    reader = _Reader()
     at = 0
-    while True:
-        found = _TOKEN.match(text, at)
-        if found is None:
-            break
-        at = found.end()
+    while (found := _TOKEN.match(text, at)) is not None:
         kind = found.lastgroup or ""
-        start = found.start(kind)
-        mark = found["mark"]
-        if state in ("key", "first key") and kind == "string":
-            path[-1] = json.loads(found["string"])
-            state = "colon"
-        elif state == "colon" and mark == ":":
-            state = "value"
-        elif state in ("value", "first") and mark in ("{", "["):
-            yield JsonEvent("open", tuple(path), start, at)
-            closers.append("}" if mark == "{" else "]")
-            path.append("" if mark == "{" else 0)
-            if len(closers) > MAX_DEPTH:
-                raise InputError(f"objects are nested more than {MAX_DEPTH} deep")
-            state = "first key" if mark == "{" else "first"
-        elif state in ("value", "first") and not mark:
-            yield JsonEvent(kind, tuple(path), start, at)
-            state = "after"
-        elif mark and closers and mark == closers[-1] and state in ("after", "first key", "first"):
-            closers.pop()
-            path.pop()
-            yield JsonEvent("close", tuple(path), start, at)
-            state = "after"
-        elif state == "after" and mark == "," and closers:
-            if closers[-1] == "}":
-                state = "key"
-            else:
-                path[-1] = int(path[-1]) + 1
-                state = "value"
-        else:
-            raise _wrong(text, start)
-        if state == "after" and not closers:
+        event = reader.take(kind, found[kind])
+        if event is None:
+            raise _wrong(text, found.start(kind))
+        at = found.end()
+        if event:
+            path = tuple(reader.path[:-1] if event == "open" else reader.path)
+            yield JsonEvent(event, path, found.start(kind), at)
+        if reader.done:
             break
-    if closers or state != "after" or text[at:].strip(" \t\r\n"):
+    if not reader.done or text[at:].strip(" \t\r\n"):
         raise _wrong(text, at)
+
+
+class _Reader:
+    """What may come next in a JSON text.
+
+    ``state`` is value, first (a value or the end of a list), key, first key (a key or the end of
+    an object), colon or after (a value).
+    """
+
+    def __init__(self) -> None:
+        self.path: list[str | int] = []
+        self._closers: list[str] = []
+        self._state = "value"
+
+    @property
+    def done(self) -> bool:
+        """Whether the outermost value is complete."""
+        return self._state == "after" and not self._closers
+
+    def take(self, kind: str, token: str) -> str | None:
+        """Take a token; return the event it is, nothing, or None if it can't come here."""
+        if self._state in ("value", "first"):
+            if token in ("{", "["):
+                return self._open(token)
+            if kind != "mark":
+                self._state = "after"
+                return kind
+        if self._state in ("key", "first key") and kind == "string":
+            self.path[-1] = json.loads(token)
+            self._state = "colon"
+            return ""
+        if self._state == "colon" and token == ":":
+            self._state = "value"
+            return ""
+        if kind == "mark" and self._closers and self._state in ("after", "first", "first key"):
+            return self._close_or_go_on(token)
+        return None
+
+    def _open(self, token: str) -> str:
+        self._closers.append("}" if token == "{" else "]")
+        self.path.append("" if token == "{" else 0)
+        if len(self._closers) > MAX_DEPTH:
+            raise InputError(f"objects are nested more than {MAX_DEPTH} deep")
+        self._state = "first key" if token == "{" else "first"
+        return "open"
+
+    def _close_or_go_on(self, token: str) -> str | None:
+        if token == self._closers[-1]:
+            self._closers.pop()
+            self.path.pop()
+            self._state = "after"
+            return "close"
+        if token != "," or self._state != "after":
+            return None
+        self._state = "key" if self._closers[-1] == "}" else "value"
+        if self._state == "value":
+            self.path[-1] = int(self.path[-1]) + 1
+        return ""
 
 
 def _wrong(text: str, at: int) -> InputError:
     line = text.count("\n", 0, at) + 1
     rest = text[at : at + 20].strip()
-    return InputError(f"not valid JSON: line {line}, at {rest!r}" if rest else
-                      f"not valid JSON: it ends too early, in line {line}")
+    return InputError(
+        f"not valid JSON: line {line}, at {rest!r}"
+        if rest
+        else f"not valid JSON: it ends too early, in line {line}"
+    )
 
 
 def decode_string(literal: str) -> str:

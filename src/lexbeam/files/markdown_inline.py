@@ -88,9 +88,7 @@ def _take(
     return found.end()
 
 
-def _take_tag(
-    raw: str, number: int, parts: list[Part], stack: list[tuple[str, int, int]]
-) -> None:
+def _take_tag(raw: str, number: int, parts: list[Part], stack: list[tuple[str, int, int]]) -> None:
     name = re.sub(r"\W.*", "", raw.lstrip("</")).lower()
     if raw.startswith("</"):
         opened = [each for each in stack if each[0] == name]
@@ -154,15 +152,15 @@ def _take_run(
     after = text[found.end()] if found.end() < len(text) else " "
     word_inside = raw[0] == "_" and before.isalnum() and after.isalnum()
     opened = [each for each in stack if each[0] == raw]
-    if opened and not before.isspace() and not word_inside:
-        if not (raw[0] == "_" and after.isalnum()):
-            for each in stack[stack.index(opened[-1]) + 1 :]:
-                code = parts[each[2]]
-                if isinstance(code, Code) and not code.raw.startswith("<"):
-                    parts[each[2]] = code.raw
-            del stack[stack.index(opened[-1]) :]
-            parts.append(Code(raw, "close", opened[-1][1], verbatim=True))
-            return
+    closes = opened and not before.isspace() and not (raw[0] == "_" and after.isalnum())
+    if closes:
+        for each in stack[stack.index(opened[-1]) + 1 :]:
+            code = parts[each[2]]
+            if isinstance(code, Code) and not code.raw.startswith("<"):
+                parts[each[2]] = code.raw
+        del stack[stack.index(opened[-1]) :]
+        parts.append(Code(raw, "close", opened[-1][1], verbatim=True))
+        return
     if not after.isspace() and not word_inside and not (raw[0] == "_" and before.isalnum()):
         stack.append((raw, number, len(parts)))
         parts.append(Code(raw, "open", number, verbatim=True))

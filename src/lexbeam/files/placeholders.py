@@ -53,7 +53,8 @@ DEFAULT = ("tags", "urls", "ticks", "printf", "braces")
 
 _COUNT_NAME = re.compile(
     r"(?:count|num|number|total|n|size|days?|hours?|minutes?|seconds?|amount|quantity|min|max|"
-    r"limit)", re.IGNORECASE
+    r"limit)",
+    re.IGNORECASE,
 )
 _NUMERIC = re.compile(
     r"%(?:\d+\$)?(?:\(\w+\))?[-+#0 ]*\d*(?:hh|h|ll|l|z|j|t|q)?[diu]|%n|#|"
@@ -119,17 +120,7 @@ class _Numbers:
 
 
 def _codes(found: re.Match[str], syntaxes: tuple[str, ...], numbers: _Numbers) -> list[Part]:
-    raw, kind = found[0], found.lastgroup
-    if kind == "tag":
-        return [_tag(raw, numbers)]
-    if kind == "entity":
-        return [Code(raw, "word" if raw in _ENTITIES else "point", mask=_ENTITIES.get(raw))]
-    if kind == "bar":  # Symfony and Laravel: plural forms in one text
-        return [Code(raw, "break")]
-    if kind == "mnemonic":
-        return [Code(raw, "point")]
-    if kind == "percent":
-        return [Code(raw, mask="%")]
+    raw, kind = found[0], found.lastgroup or ""
     if kind in ("strong", "em", "role", "anonymous", "link"):
         opening, closing = _delimiters(raw, kind)
         inner = raw[len(opening) : len(raw) - len(closing)]
@@ -140,7 +131,16 @@ def _codes(found: re.Match[str], syntaxes: tuple[str, ...], numbers: _Numbers) -
             *find_codes(inner, within or ("urls",), number + 1_000_000),
             Code(closing, "close", number),
         ]
-    return [Code(raw, number=is_number(raw), ordered=_UNNAMED.fullmatch(raw) is not None)]
+    if kind == "tag":
+        return [_tag(raw, numbers)]
+    simple = {
+        "entity": Code(raw, "word" if raw in _ENTITIES else "point", mask=_ENTITIES.get(raw)),
+        "bar": Code(raw, "break"),  # Symfony and Laravel: plural forms in one text
+        "mnemonic": Code(raw, "point"),
+        "percent": Code(raw, mask="%"),
+    }
+    unnamed = _UNNAMED.fullmatch(raw) is not None
+    return [simple.get(kind) or Code(raw, number=is_number(raw), ordered=unnamed)]
 
 
 def is_number(raw: str) -> bool:

@@ -75,7 +75,7 @@ class Unit:
         """Return whether the unit is to be translated."""
         if self.state == "locked":
             return False
-        return only == "all" or self.state == only
+        return only in ("all", self.state)
 
 
 class Scan(Protocol):

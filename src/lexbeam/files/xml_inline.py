@@ -27,6 +27,7 @@ Classify = Callable[[Token, Mapping[str, str]], Inline]
 PAIR = Inline("open")
 WORD = Inline("word", whole=True)
 POINT = Inline("point", whole=True)
+BREAK = Inline("break", whole=True)
 
 
 def read_inline(

@@ -58,7 +58,11 @@ class XmlFile:
         name = codec_name(declared[1].decode("ascii", "replace")) if declared else "utf-8"
         if raw.startswith(b"\xef\xbb\xbf"):
             self._mark, data = raw[:3], raw[3:]
-        elif name not in ("utf-8", "ascii") or b"\0" in raw[:4] or raw[:2] in (b"\xfe\xff", b"\xff\xfe"):
+        elif (
+            name not in ("utf-8", "ascii")
+            or b"\0" in raw[:4]
+            or raw[:2] in (b"\xfe\xff", b"\xff\xfe")
+        ):
             self.content = _decoded(raw, name if declared else None)
             data = self.content.text.encode("utf-8")
         if b"\0" in data:
@@ -248,7 +252,7 @@ def _judge(data: bytes) -> None:
 
 
 def unescape(text: str) -> str:
-    """Return text with the references of XML resolved, and ``\\n`` at the end of every line."""
+    """Return text with the references of XML resolved, and a line feed at the end of every line."""
     text = text.replace("\r\n", "\n")
     if "&" not in text:
         return text
@@ -273,7 +277,7 @@ def escape_attribute(text: str) -> str:
     return escape(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
 
 
-def children(xml: XmlFile, tokens: Iterable[Token]) -> Iterator[tuple[Token, Token]]:
+def children(tokens: Iterable[Token]) -> Iterator[tuple[Token, Token]]:
     """Yield the start and end tags of the elements right below, given the tokens inside one."""
     depth = 0
     first: Token | None = None

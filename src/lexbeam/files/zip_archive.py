@@ -26,7 +26,13 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             infos = self._zip.infolist()
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
+        except (
+            zipfile.BadZipFile,
+            OSError,
+            ValueError,
+            NotImplementedError,
+            struct.error,
+        ) as error:
             raise InputError(f"not a ZIP archive: {error}") from None
         if len(infos) > MAX_PARTS:
             raise InputError(f"the archive has more than {MAX_PARTS} parts")
@@ -46,8 +52,15 @@ class Archive:
         try:
             with self._zip.open(info) as part:
                 data = part.read(info.file_size + 1)
-        except (zipfile.BadZipFile, OSError, zlib.error, EOFError, RuntimeError, ValueError,
-                NotImplementedError) as error:
+        except (
+            zipfile.BadZipFile,
+            OSError,
+            zlib.error,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            NotImplementedError,
+        ) as error:
             raise InputError(f"{name} in the archive is damaged: {error}") from None
         if len(data) != info.file_size:
             raise InputError(f"{name} in the archive is not as large as it says")
@@ -64,12 +77,11 @@ class Archive:
                 copy.external_attr = info.external_attr
                 copy.create_system = info.create_system
                 copy.comment = info.comment
-                data = changed[info.filename] if info.filename in changed else self.read(info.filename)
+                data = (
+                    changed[info.filename] if info.filename in changed else self.read(info.filename)
+                )
                 target.writestr(copy, data)
         return result.getvalue()
-
-
-
 
 
 def _check(info: zipfile.ZipInfo) -> None:

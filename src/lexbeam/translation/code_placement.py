@@ -25,7 +25,7 @@ class Placed(NamedTuple):
     """A code and the offset in the output where it goes."""
 
     at: int
-    index: int
+    code: int
 
 
 def count_masks(layout: Layout, output: str) -> bool:
@@ -46,7 +46,9 @@ def mask_spans(output: str, mask: str) -> list[Span]:
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Return the spans of the words in a stretch of text."""
-    return [found.span() for found in _WORD.finditer(text, start, len(text) if end is None else end)]
+    return [
+        found.span() for found in _WORD.finditer(text, start, len(text) if end is None else end)
+    ]
 
 
 def enclosed_words(layout: Layout, pair: Pair) -> str:

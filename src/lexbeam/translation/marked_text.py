@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from lexbeam.text.sentence_splitter import split_text
+
 Kind = Literal["word", "open", "close", "point", "break"]
 
 
@@ -105,16 +107,64 @@ def _changed(code: Code, kind: Kind, pair: int) -> Code:
 
 
 def segments(marked: MarkedText) -> Iterator[tuple[int, int]]:
-    """Yield where a text is cut: at breaks that stand in no pair. A break is in no segment."""
+    """Yield the stretches between breaks, each with the break that ends it.
+
+    A break in a pair cuts the text if the pair has no words behind it.
+    """
     depth = start = 0
+    broken = False
+    for i, part in enumerate(marked):
+        if _is_content(part):
+            if broken and not depth and i > start:
+                yield start, i
+                start = i
+            broken = False
+        elif isinstance(part, Code):
+            if part.kind == "open" and broken and not depth and i > start:
+                yield start, i
+                start, broken = i, False
+            depth += (part.kind == "open") - (part.kind == "close")
+            broken = broken or part.kind == "break"
+    yield start, len(marked)
+
+
+def sentences(marked: MarkedText) -> tuple[MarkedText, list[int]]:
+    """Return a text with its strings cut at the ends of sentences, and where each part was.
+
+    A cut is an empty break; it is made only outside of pairs.
+    """
+    shown = "".join(part if isinstance(part, str) else _stand_in(part) for part in marked)
+    starts = {part.start for part in split_text(shown, lambda _: True)[1:]}
+    parts: list[Part] = []
+    places: list[int] = []
+    depth = at = 0
     for i, part in enumerate(marked):
         if isinstance(part, str):
-            continue
-        depth += (part.kind == "open") - (part.kind == "close")
-        if part.kind == "break" and not depth:
-            yield start, i
-            start = i + 1
-    yield start, len(marked)
+            cuts = [at_ - at for at_ in sorted(starts) if at < at_ < at + len(part)]
+            for first, last in zip([0, *cuts], [*cuts, len(part)], strict=True):
+                if first and not depth:
+                    parts.append(CUT)
+                    places.append(-1)
+                parts.append(part[first:last])
+                places.append(i)
+            at += len(part)
+        else:
+            depth += (part.kind == "open") - (part.kind == "close")
+            if at in starts and at and not depth:
+                parts.append(CUT)
+                places.append(-1)
+            parts.append(part)
+            places.append(i)
+            at += len(_stand_in(part))
+    return tuple(parts), places
+
+
+CUT = Code("", "break")
+"""Where one sentence ends and another begins."""
+
+
+def _stand_in(code: Code) -> str:
+    return "X" if code.kind == "word" else ""
 
 
 class Pair(NamedTuple):
@@ -129,7 +179,7 @@ class Pair(NamedTuple):
 class Point(NamedTuple):
     """A code between words, and its offset in the model's source."""
 
-    index: int
+    code: int
     at: int
 
 
@@ -137,7 +187,7 @@ class Mask(NamedTuple):
     """What stands for a code in the model's source."""
 
     text: str
-    index: int
+    code: int
     at: int
     ordered: bool = False
 
@@ -223,9 +273,9 @@ class Layout:
         following = self.source[index + 1] if index + 1 < end else " "
         code = self.source[index]
         splits = isinstance(code, Code) and code.raw.lstrip("&<").lower().startswith(("br", "lb"))
-        if splits and isinstance(following, str) and following[:1].isalnum():
-            if self.text[-1:].strip():
-                self.text += " "
+        glued = isinstance(following, str) and following[:1].isalnum() and self.text[-1:].strip()
+        if splits and glued:
+            self.text += " "
 
     def _trim(self) -> None:
         """Take white space off both ends of the text."""
@@ -244,7 +294,7 @@ class Layout:
 
         self.masks = [mask._replace(at=moved(mask.at)) for mask in self.masks]
         self.pairs = [Pair(p.opening, p.closing, moved(p.start), moved(p.end)) for p in self.pairs]
-        self.points = [Point(p.index, moved(p.at)) for p in self.points]
+        self.points = [Point(p.code, moved(p.at)) for p in self.points]
 
     def target(self, middle: Sequence[str | int]) -> Target:
         """Return the whole stretch around the translation of its words."""
@@ -254,10 +304,10 @@ class Layout:
 
     def copied(self) -> list[str | int]:
         """Return the words as they are, masks and codes in their places."""
-        inserted: list[tuple[int, int, int]] = [(p.at, p.index, 0) for p in self.points]
+        inserted: list[tuple[int, int, int]] = [(p.at, p.code, 0) for p in self.points]
         for pair in self.pairs:
             inserted += [(pair.start, pair.opening, 0), (pair.end, pair.closing, 0)]
-        inserted += [(mask.at, mask.index, len(mask.text)) for mask in self.masks]
+        inserted += [(mask.at, mask.code, len(mask.text)) for mask in self.masks]
         result: list[str | int] = []
         at = 0
         for offset, index, length in sorted(inserted, key=lambda each: (each[0], each[1])):

@@ -36,6 +36,7 @@ from lexbeam.translation.marked_text import (
     has_letters,
     is_translatable,
     segments,
+    sentences,
 )
 
 EXACTLY = False
@@ -53,7 +54,7 @@ class Request:
     constraints: tuple[Any, ...] = ()
     nbest: int = 1
     whole: bool = True
-    """Whether it is a whole segment, not a piece of one: what is asked of every text goes for it."""
+    """Whether what is asked of every text goes for it: not if it is a piece of one."""
 
     @property
     def key(self) -> str:
@@ -84,9 +85,13 @@ Conversation = Generator[list[Request], Replies, Target]
 
 
 def translate_marked(
-    texts: Sequence[MarkedText], engine: Engine
+    texts: Sequence[MarkedText], engine: Engine, by_sentence: bool = True
 ) -> list[Target | LexbeamError]:
-    """Translate marked texts together; return the translation of each, or why there is none."""
+    """Translate marked texts together; return the translation of each, or why there is none.
+
+    ``by_sentence`` cuts texts with codes into sentences, so that the codes of one can't get into
+    another; a text that must meet demands as a whole is not to be cut.
+    """
     results: list[Target | LexbeamError | None] = [None] * len(texts)
     running: dict[int, tuple[Conversation, list[Request]]] = {}
 
@@ -100,7 +105,7 @@ def translate_marked(
             results[i] = error
 
     for i, marked in enumerate(texts):
-        step(i, _text(marked), None)
+        step(i, _text(marked, by_sentence), None)
     while running:
         waiting, running = running, {}
         different = {request.key: request for _, asked in waiting.values() for request in asked}
@@ -110,16 +115,19 @@ def translate_marked(
     return [result if result is not None else InputError("nothing came back") for result in results]
 
 
-def _text(marked: MarkedText) -> Conversation:
-    """Translate a text: its segments one by one, with what stands between them."""
-    if not is_translatable(marked):
-        return [part if isinstance(part, str) else i for i, part in enumerate(marked)]
+def _text(whole: MarkedText, by_sentence: bool) -> Conversation:
+    """Translate a text: its segments one by one."""
+    if not is_translatable(whole):
+        return [part if isinstance(part, str) else i for i, part in enumerate(whole)]
+    marked, places = whole, list(range(len(whole)))
+    if by_sentence and any(isinstance(part, Code) for part in whole):
+        marked, places = sentences(whole)
     target: Target = []
     for start, end in segments(marked):
-        if start and isinstance(marked[start - 1], Code):
-            target.append(start - 1)
         target += yield from _segment(marked, start, end)
-    if sorted(part for part in target if isinstance(part, int)) != _code_places(marked):
+    target = [places[part] if isinstance(part, int) else part for part in target]
+    target = [part for part in target if part != -1]
+    if sorted(part for part in target if isinstance(part, int)) != _code_places(whole):
         raise InputError("the codes of the text could not be put back")  # pragma: no cover
     return target
 
@@ -300,7 +308,7 @@ def _inserted(layout: Layout, answer: Answer, spans: dict[int, Span]) -> list[st
             placed.append((span[1], 0, -order, Placed(span[1], pair.closing)))
     for point in layout.points:
         at = _outside(point_offset(layout, output, point.at, answer.alignment), {}, layout, output)
-        placed.append((at, 1, point.index, Placed(at, point.index)))
+        placed.append((at, 1, point.code, Placed(at, point.code)))
     ordered = [each[3] for each in sorted(placed, key=lambda each: each[:3])]
     return _woven(output, ordered, _masks_in(layout, output))
 
@@ -321,7 +329,7 @@ def _masks_in(layout: Layout, output: str) -> list[tuple[int, int, int]]:
     """Return start, end and code of every mask in an output."""
     waiting: dict[str, list[int]] = {}
     for mask in layout.masks:
-        waiting.setdefault(mask.text, []).append(mask.index)
+        waiting.setdefault(mask.text, []).append(mask.code)
     return sorted(
         (start, end, index)
         for text, indices in waiting.items()
@@ -333,7 +341,7 @@ def _woven(
     output: str, placed: Sequence[Placed], masks: Sequence[tuple[int, int, int]]
 ) -> list[str | int]:
     """Return an output cut at its codes."""
-    events = [(each.at, 0, i, each.at, each.index) for i, each in enumerate(placed)]
+    events = [(each.at, 0, i, each.at, each.code) for i, each in enumerate(placed)]
     events += [(start, 1, 0, end, index) for start, end, index in masks]
     result: list[str | int] = []
     at = 0
@@ -348,9 +356,7 @@ def _woven(
 
 def _piecewise(marked: MarkedText, start: int, end: int) -> Conversation:
     """Translate the words between codes by themselves; the codes stay where they are."""
-    pieces = [
-        (i, part) for i, part in enumerate(marked[start:end], start) if isinstance(part, str)
-    ]
+    pieces = [(i, part) for i, part in enumerate(marked[start:end], start) if isinstance(part, str)]
     worth = [(i, part) for i, part in pieces if has_letters(part)]
     replies = yield [Request(part.strip(), whole=False) for _, part in worth]
     texts = dict(pieces)

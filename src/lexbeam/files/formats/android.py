@@ -111,9 +111,11 @@ def _with_plain_cdata(marked: MarkedText) -> MarkedText:
             inside = part.raw == "<![CDATA[" or (inside and part.raw != "]]>")
         if inside and isinstance(part, str) and "\\" in part:
             for i, piece in enumerate(re.split(r"(\\.)", part)):
-                parts += [Code(piece, mask=piece[1:] if piece[1:] in "'\"" else None)] if (
-                    i % 2
-                ) else [piece]
+                parts += (
+                    [Code(piece, mask=piece[1:] if piece[1:] in "'\"" else None)]
+                    if (i % 2)
+                    else [piece]
+                )
         else:
             parts.append(part)
     return tuple(part for part in parts if part != "")
@@ -122,9 +124,7 @@ def _with_plain_cdata(marked: MarkedText) -> MarkedText:
 def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(
-        lambda m: chr(int(m[1], 16)) if m[1] else _SPECIAL.get(m[2], m[2]), text
-    )
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _SPECIAL.get(m[2], m[2]), text)
 
 
 def _escaped(text: str) -> str:

@@ -75,7 +75,10 @@ def read_message(text: str) -> tuple[Sources, Callable[[Sequence[MarkedText]], s
 def _is_web_extension(name: str, head: bytes) -> bool:
     if name == "messages.json":
         return re.search(rb'"message"\s*:\s*"', head) is not None
-    return re.match(rb'\s*(?:\xef\xbb\xbf)?\{\s*"[^"]+"\s*:\s*\{\s*"message"\s*:\s*"', head) is not None
+    return (
+        re.match(rb'\s*(?:\xef\xbb\xbf)?\{\s*"[^"]+"\s*:\s*\{\s*"message"\s*:\s*"', head)
+        is not None
+    )
 
 
 @register("webextension", ".json", recognise=_is_web_extension, rank=1)
@@ -102,7 +105,7 @@ def _is_arb_text(path: Path) -> bool:
 @register("json", ".json")
 def open_json(data: bytes, options: Options) -> JsonScan:
     """Open JSON: every string is a text, except what describes one."""
-    scan = JsonScan(data, options, lambda path: True)
+    scan = JsonScan(data, options, lambda _: True)
     described = {
         event.path[:-1]
         for event in scan_json(scan.content.text)

@@ -20,7 +20,9 @@ _FIELD = re.compile(
     r"(?P<quote>[\"']?)(?P<text>[^\r\n]*?)(?P=quote)[ \t]*\r?$",
     re.MULTILINE,
 )
-_ADMONITION = re.compile(r"([ \t]*)(?:!!!|\?\?\?\+?|===)[ \t]+(?:[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*(?:\"(.*)\")?[ \t]*$")
+_ADMONITION = re.compile(
+    r"([ \t]*)(?:!!!|\?\?\?\+?|===)[ \t]+(?:[\w-]+(?:[ \t]+[\w-]+)*)?[ \t]*(?:\"(.*)\")?[ \t]*$"
+)
 _FOOTNOTE = re.compile(r"([ \t]{0,3}\[\^[^\]\s]+\]:[ \t]+)(?=\S)")
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[((?!\^)(?:[^\]\\]|\\.)+)\]:", re.MULTILINE)
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
@@ -84,7 +86,9 @@ class MarkdownScan:
                 text = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
             yield Edit(start, end, text)
 
-        return Unit(f"front matter {found[0].split(':')[0].split('=')[0].strip()}", (source,), write)
+        return Unit(
+            f"front matter {found[0].split(':')[0].split('=')[0].strip()}", (source,), write
+        )
 
     def _title(self, number: int, start: int, text: str) -> Unit:
         source = read_markdown(text, self._labels)

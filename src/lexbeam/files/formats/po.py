@@ -260,9 +260,7 @@ def _take_comment(entry: Entry, line: str, found: re.Match[str]) -> None:
         entry.comments.append(line[2:].strip())
 
 
-def _take_string(
-    entry: Entry, keyword: str, line: str, found: re.Match[str], number: int
-) -> str:
+def _take_string(entry: Entry, keyword: str, line: str, found: re.Match[str], number: int) -> str:
     """Take a keyword with its string, or a string that goes on; return the keyword."""
     start = _KEYWORD.match(line)
     if start:

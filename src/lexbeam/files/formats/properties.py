@@ -13,7 +13,9 @@ from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import Code, MarkedText, is_translatable
 
 _LOGICAL = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|[^\r]|\r))*(?:\r\n|\r|\n|\Z)", re.DOTALL)
-_KEY = re.compile(r"[ \t\f]*((?:[^\\=: \t\f\r\n]|\\(?:\r\n[ \t\f]*|.))*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL)
+_KEY = re.compile(
+    r"[ \t\f]*((?:[^\\=: \t\f\r\n]|\\(?:\r\n[ \t\f]*|.))*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL
+)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|\r?\n[ \t\f]*|\r[ \t\f]*|(.))", re.DOTALL)
 _BAD_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u(?![0-9a-fA-F]{4})")
 _SPECIAL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
@@ -76,9 +78,7 @@ class PropertiesScan:
 
         return Unit(_unescaped(key[1]), (source,), write, note="\n".join(note))
 
-    def _written(
-        self, target: MarkedText, message: bool, continued: re.Match[str] | None
-    ) -> str:
+    def _written(self, target: MarkedText, message: bool, continued: re.Match[str] | None) -> str:
         pieces = []
         for part in target:
             text = part if isinstance(part, str) else part.raw
@@ -121,7 +121,11 @@ def _read(data: bytes, encoding: str | None) -> Content:
 def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(_one_unescaped, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        _ESCAPE.sub(_one_unescaped, text)
+        .encode("utf-16", "surrogatepass")
+        .decode("utf-16", "replace")
+    )
 
 
 def _one_unescaped(found: re.Match[str]) -> str:

@@ -74,7 +74,7 @@ class QtScan:
 
     def _read(self, message: Message, stop: int) -> None:
         xml = self._xml
-        for start, end in children(xml, xml.tokens(message.tag.end, stop)):
+        for start, end in children(xml.tokens(message.tag.end, stop)):
             inside = (start.end, end.start) if start.kind == "start" else (start.end, start.end)
             if start.name == "source":
                 message.source, message.source_tag = inside, start

@@ -13,7 +13,9 @@ from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
 from lexbeam.files.xml_scanner import Token, XmlFile, children
 from lexbeam.translation.marked_text import MarkedText, is_translatable
 
-_SETTING = re.compile(r"(?:>>.*|\$this\.(?:Name|Type|Icon|Font|Language|Localizable))$|.*\.(?:Name|Type)$")
+_SETTING = re.compile(
+    r"(?:>>.*|\$this\.(?:Name|Type|Icon|Font|Language|Localizable))$|.*\.(?:Name|Type)$"
+)
 
 
 @register("resx", ".resx", ".resw")
@@ -49,7 +51,7 @@ class ResxScan:
         xml = self._xml
         note = ""
         span: tuple[int, int] | None = None
-        for first, last in children(xml, xml.tokens(start, end)):
+        for first, last in children(xml.tokens(start, end)):
             if first.name == "value" and first.kind == "start":
                 span = first.end, last.start
             elif first.name == "comment" and first.kind == "start":

@@ -89,7 +89,10 @@ class SubtitleScan:
         return "".join(
             part.raw
             if isinstance(part, Code)
-            else part.replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            else part.replace("\n", " ")
+            .replace("&", "&amp;")
+            .replace("<", "&lt;")
+            .replace(">", "&gt;")
             for part in target
         )
 

@@ -47,12 +47,12 @@ class TmxScan:
     def variants(self, start: int, end: int) -> Iterator[tuple[str, Variant]]:
         """Yield the languages of a unit with their segments."""
         xml = self._xml
-        for first, last in children(xml, xml.tokens(start, end)):
+        for first, last in children(xml.tokens(start, end)):
             if first.name != "tuv" or first.kind != "start":
                 continue
             attributes = xml.attributes(first)
             language = attributes.get("xml:lang") or attributes.get("lang", "")
-            for segment, close in children(xml, xml.tokens(first.end, last.start)):
+            for segment, close in children(xml.tokens(first.end, last.start)):
                 if segment.name == "seg":
                     inside = (segment.end, close.start)
                     if segment.kind == "empty":

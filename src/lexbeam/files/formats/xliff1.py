@@ -11,6 +11,7 @@ from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
 from lexbeam.files.units import Edit, Options, State, Unit
 from lexbeam.files.xml_inline import (
+    BREAK,
     PAIR,
     POINT,
     WORD,
@@ -20,15 +21,17 @@ from lexbeam.files.xml_inline import (
     write_inline,
 )
 from lexbeam.files.xml_scanner import Token, XmlFile
-from lexbeam.translation.marked_text import MarkedText
+from lexbeam.translation.marked_text import Kind, MarkedText
 
 _OPEN_STATES = {"new", "needs-translation"}
 _REVIEW_STATES = {
     "needs-adaptation", "needs-l10n", "needs-review-adaptation", "needs-review-l10n",
     "needs-review-translation",
 }  # fmt: skip
+_HALVES: dict[str, Kind] = {"bpt": "open", "bx": "open", "ept": "close", "ex": "close"}
 _ANGULAR = re.compile(r"(START|CLOSE)_(\w+)")
-_BREAKS = re.compile(r"\s*<?(?:br|lb|LINE_BREAK|x-br)\b|\s*</?[A-Za-z]", re.IGNORECASE)
+_LINE_BREAK = re.compile(r"\s*<?(?:x-)?(?:br|lb|LINE_BREAK)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"\s*</?[A-Za-z]")
 
 
 def recognise_version_1(_name: str, head: bytes) -> bool:
@@ -71,12 +74,8 @@ class XliffScan:
                 if token.name == "file":
                     self._files.append(token)
                     named = self._xml.attributes(token)
-                    check_language(
-                        named.get("source-language"), options.source_language, "source"
-                    )
-                    check_language(
-                        named.get("target-language"), options.target_language, "target"
-                    )
+                    check_language(named.get("source-language"), options.source_language, "source")
+                    check_language(named.get("target-language"), options.target_language, "target")
         if self._root is None or self._root.name != "xliff":
             raise InputError("the root element of the file is not <xliff>")
 
@@ -144,9 +143,11 @@ class XliffScan:
 
     def _state(self, unit: TransUnit, target: str) -> State:
         start, end = unit.source or (0, 0)
-        if unit.locked or unit.attributes.get("approved") == "yes" or not self._xml.data[
-            start:end
-        ].strip():
+        if (
+            unit.locked
+            or unit.attributes.get("approved") == "yes"
+            or not self._xml.data[start:end].strip()
+        ):
             return "locked"
         if unit.target_tag is None:
             return "untranslated"
@@ -180,30 +181,24 @@ class XliffScan:
         found = []
         tokens = self._xml.tokens(*within)
         for token in tokens:
-            if token.kind == "start" and token.name == "mrk":
-                if self._xml.attributes(token).get("mtype") == "seg":
-                    found.append((token.end, self._xml.element_end(tokens).start))
+            is_mark = token.kind == "start" and token.name == "mrk"
+            if is_mark and self._xml.attributes(token).get("mtype") == "seg":
+                found.append((token.end, self._xml.element_end(tokens).start))
         return found
 
     def _classify(self, token: Token, attributes: Mapping[str, str]) -> Inline:
         name = token.name
         number = attributes.get("rid") or attributes.get("id", "")
-        if name in ("bpt", "bx"):
-            return Inline("open", True, f"b{number}")
-        if name in ("ept", "ex"):
-            return Inline("close", True, f"b{number}")
+        if name in _HALVES:
+            return Inline(_HALVES[name], True, f"b{number}")
         if name == "x":
             return _placeholder(attributes)
         if name == "ph":
-            return WORD if not _BREAKS.match(self._code_text(token)) else POINT
-        if name == "it":
-            return POINT
-        if name == "mrk" and (
-            attributes.get("mtype") in ("protected", "x-protected")
-            or attributes.get("translate") == "no"
-        ):
+            return _standing_for(self._code_text(token), attributes.get("ctype", ""))
+        protected = attributes.get("mtype") in ("protected", "x-protected")
+        if name == "mrk" and (protected or attributes.get("translate") == "no"):
             return WORD
-        return PAIR if name in ("g", "mrk") else WORD
+        return {"g": PAIR, "mrk": PAIR, "it": POINT}.get(name, WORD)
 
     def _code_text(self, token: Token) -> str:
         if token.kind == "empty":
@@ -223,9 +218,9 @@ class XliffScan:
             attributes = f' state="{state}"' + (
                 f' state-qualifier="{qualifier}"' if qualifier else ""
             )
-            tag = f"<{prefix}target{attributes}>{content}</{prefix}target>"
+            element = f"<{prefix}target{attributes}>{content}</{prefix}target>"
             indent = self._xml.indent(unit.source_tag.start) if unit.source_tag else ""
-            yield Edit(unit.after_source, unit.after_source, indent + tag)
+            yield Edit(unit.after_source, unit.after_source, indent + element)
             return
         tag = unit.target_tag
         written = self._with_attributes(tag, state, qualifier)
@@ -272,10 +267,21 @@ def _placeholder(attributes: Mapping[str, str]) -> Inline:
     """Return what ``<x/>`` is: in Angular's files half of a pair, a break, or a value."""
     found = _ANGULAR.match(attributes.get("id", ""))
     if found:
-        kind = "open" if found[1] == "START" else "close"
-        return Inline(kind, True, f"x{found[2]}")  # type: ignore[arg-type]
-    hints = (attributes.get("ctype", ""), attributes.get("equiv-text", ""), attributes.get("id", ""))
-    return POINT if any(_BREAKS.match(hint) for hint in hints if hint) else WORD
+        kind: Kind = "open" if found[1] == "START" else "close"
+        return Inline(kind, True, f"x{found[2]}")
+    hints = (
+        attributes.get("ctype", ""),
+        attributes.get("equiv-text", ""),
+        attributes.get("id", ""),
+    )
+    return _standing_for(*hints)
+
+
+def _standing_for(*hints: str) -> Inline:
+    """Return what a code is by what is known of it: a line break, a tag, or a value."""
+    if any(_LINE_BREAK.match(hint) for hint in hints):
+        return BREAK
+    return POINT if any(_MARKUP.match(hint) for hint in hints) else WORD
 
 
 def _inherit(above: tuple[bool, bool], attributes: Mapping[str, str]) -> tuple[bool, bool]:

@@ -11,6 +11,7 @@ from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
 from lexbeam.files.units import Edit, Options, State, Unit
 from lexbeam.files.xml_inline import (
+    BREAK,
     PAIR,
     POINT,
     WORD,
@@ -22,6 +23,7 @@ from lexbeam.files.xml_inline import (
 from lexbeam.files.xml_scanner import Token, XmlFile
 from lexbeam.translation.marked_text import MarkedText
 
+_LINE_BREAK = re.compile(r"\s*<br\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*</?[A-Za-z]|\s*$")
 
 
@@ -163,9 +165,7 @@ class Xliff2Scan:
     def header(self) -> Iterator[Edit]:
         """Yield the target language if it is missing."""
         if not self._has_language and self._options.target_language:
-            yield from self._xml.set_attributes(
-                self._root, trgLang=self._options.target_language
-            )
+            yield from self._xml.set_attributes(self._root, trgLang=self._options.target_language)
 
     def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
         """Yield the file with edits made."""
@@ -174,22 +174,17 @@ class Xliff2Scan:
 
 def _classify(token: Token, attributes: Mapping[str, str], data: Mapping[str, str]) -> Inline:
     name = token.name
-    if name == "sc":
-        return Inline("open", True, f"c{attributes.get('id', '')}")
-    if name == "ec":
-        return Inline("close", True, f"c{attributes.get('startRef') or attributes.get('id', '')}")
-    if name == "sm":
-        return Inline("open", True, f"m{attributes.get('id', '')}")
-    if name == "em":
-        return Inline("close", True, f"m{attributes.get('startRef', '')}")
-    if name == "mrk":
+    identity = attributes.get("startRef") or attributes.get("id", "")
+    if name in ("sc", "ec", "sm", "em"):
+        return Inline("open" if name[0] == "s" else "close", True, f"{name[1]}{identity}")
+    if name in ("pc", "mrk"):
         return WORD if attributes.get("translate") == "no" else PAIR
-    if name == "pc":
-        return PAIR
     if name == "ph":
         original = data.get(attributes.get("dataRef", ""), attributes.get("disp", "value"))
-        is_break = attributes.get("subType") == "xlf:lb" or attributes.get("type") == "fmt"
-        return POINT if is_break or (original and _MARKUP.match(original)) else WORD
+        if attributes.get("subType") == "xlf:lb" or _LINE_BREAK.match(original):
+            return BREAK
+        is_format = attributes.get("type") == "fmt"
+        return POINT if is_format or (original and _MARKUP.match(original)) else WORD
     return POINT
 
 
