@@ -15,7 +15,7 @@ from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translata
 _COMPLEX = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
 _SELECTOR = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?:=\s*-?\d+|[\w-]+)\s*\{")
 _MAX_DEPTH = 20
-_SYNTAXES = ("tags", "urls")
+_SYNTAXES = ("tags", "entities", "urls")
 
 
 class _NotIcuError(ValueError):

@@ -28,8 +28,8 @@ _PATTERNS = {
     "tags": (
         r"<!--[^\n]{0,500}?-->|<(?P<quoted>code|kbd|samp|var|tt)>[^<>]*</(?P=quoted)>|(?P<tag></?(?:[A-Za-z][\w:.-]*|\d+)"
         r"(?:\s+[\w:.@#*()\[\]-]+(?:\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+))?)*\s*/?>)"
-        r"|(?P<entity>&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});)"
     ),
+    "entities": r"(?P<entity>&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});)",
     "printf": (
         r"%\#@\w+@|%\(\w+\)[-+#0 ]*\d*(?:\.\d+)?[A-Za-z]"
         r"|%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|L|z|j|t|q)?"
@@ -49,7 +49,7 @@ _PATTERNS = {
         r"|(?P<em>(?<![\w*])\*(?=[^\s*])[^*\n]+(?<=[^\s*])\*(?![\w*]))"
     ),
 }
-DEFAULT = ("tags", "urls", "ticks", "printf", "braces")
+DEFAULT = ("tags", "entities", "urls", "ticks", "printf", "braces")
 
 _COUNT_NAME = re.compile(
     r"(?:count|num|number|total|n|size|days?|hours?|minutes?|seconds?|amount|quantity|min|max|"

@@ -51,7 +51,7 @@ class TableScan:
             raise InputError(
                 "the first row of the table must name a column with the source language, "
                 f"such as source or {options.source_language or 'en'}; there are: "
-                + ", ".join(cell.text for cell in header)[:200]
+                + ", ".join(" ".join(cell.text.split()) for cell in header)[:200]
             )
         self._id = next((i for i, n in enumerate(names) if n in ("id", "key", "keys", "")), None)
         for _ in _rows(text, self._delimiter):

@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _SPECIAL = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _BACK = {value: "\\" + key for key, value in _SPECIAL.items()} | {'"': '\\"', "\\": "\\\\"}
 _CHARSET = re.compile(rb"charset\s*=\s*([\w.:-]+)", re.IGNORECASE)
-_RST = ("rst", "tags", "urls", "printf", "braces", "emphasis")
+_RST = ("rst", "tags", "entities", "urls", "printf", "braces", "emphasis")
 _WIDTH = 76
 
 

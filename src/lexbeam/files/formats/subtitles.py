@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import read_text
 from lexbeam.files.formats import register
+from lexbeam.files.placeholders import mark_parts
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import (
     Code,
@@ -19,9 +20,10 @@ from lexbeam.translation.marked_text import (
 )
 
 _TIME = r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
-_TIMING = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*$", re.MULTILINE)
+_TIMING = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*", re.MULTILINE)
 _TAGS = re.compile(r"</?[A-Za-z][^<>]*>|<(?:\d+:)?\d+:\d+\.\d+>|\{\\[^{}]*\}|\{[a-z]:[^{}]*\}")
 _LINE = re.compile(r"[^\r\n]*")
+_ENDED = re.compile(r"[.!?…][\"'”’»)\]]*\s*(?:</\w+>)*\s*$")
 _DIALOGUE = re.compile(r"\s*(?:[-–—]|>>|[A-Z][A-Z ]+:)")
 
 
@@ -64,7 +66,8 @@ class SubtitleScan:
     def _unit(self, number: int, lines: Sequence[tuple[int, int]]) -> Unit | None:
         text = self._content.text
         shown = [text[start:end] for start, end in lines]
-        apart = len(shown) > 1 and sum(bool(_DIALOGUE.match(line)) for line in shown) > 1
+        spoken = sum(bool(_DIALOGUE.match(line)) for line in shown) > 1
+        apart = len(shown) > 1 and (spoken or all(_ENDED.search(line) for line in shown[:-1]))
         if apart:
             sources = tuple(_marked(line, self._is_vtt) for line in shown)
         else:
@@ -114,7 +117,8 @@ def _marked(line: str, is_vtt: bool) -> MarkedText:
         parts.append(_tag(found[0], i, opened))
         at = found.end()
     parts.append(_decoded(line[at:], is_vtt))
-    return balanced([part for part in parts if part != ""])
+    shown = [part for part in parts if part != ""]
+    return balanced(shown) if is_vtt else mark_parts(shown, ("entities", "urls"))
 
 
 def _tag(raw: str, number: int, opened: dict[str, list[int]]) -> Code:
