@@ -30,6 +30,9 @@ from lexbeam.translation.markup import translate_marked
 WINDOW = 256
 """Texts translated together, and written to the journal together."""
 
+KEPT = 10_000
+"""Open units kept as objects; of more the file is gone through again."""
+
 Progress = Callable[[int, int], object]
 
 
@@ -143,16 +146,22 @@ class _Job:
             raise SettingError(f"only must be one of {', '.join(ONLY)}, not {only!r}")
         self._only = only
         self.options = Options(
-            info.get("source_language"), info.get("target_language"), final=final
+            info.get("source_language"),
+            info.get("target_language"),
+            final=final,
+            brief=only == "untranslated",
         )
         with _Named(path):
             name, self.scan = _open(path, format, self.options)
         self.report = Report(path, name)
+        self._open: list[Unit] | None = []
         self._texts: dict[tuple[Any, ...], MarkedText] = {}
         self._results: dict[tuple[Any, ...], Target | LexbeamError] = {}
 
     def open_units(self) -> Iterator[Unit]:
-        """Yield the units that are to be translated."""
+        """Yield the units that are to be translated; a file with many is read again."""
+        if self._open is not None:
+            return iter(self._open)
         return (unit for unit in self.scan.units() if unit.is_open(self._only))
 
     def gather(self, memory: Memory | None) -> None:
@@ -162,6 +171,10 @@ class _Job:
             if not unit.is_open(self._only):
                 continue
             self.report.open += 1
+            if self._open is not None:
+                self._open.append(unit)
+                if len(self._open) > KEPT:
+                    self._open = None
             for source in unit.sources:
                 self.report.words += _words(source)
                 key = _key(source)

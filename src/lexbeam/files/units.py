@@ -30,6 +30,8 @@ class Options:
     """Whether translations are marked as finished rather than for review."""
     encoding: str | None = None
     """The encoding of the file where it can't say so itself; None for the usual one."""
+    brief: bool = False
+    """Whether `CLOSED` may stand for units that are translated: a large file has many."""
 
 
 Sources = tuple[MarkedText, ...]
@@ -76,6 +78,10 @@ class Unit:
         if self.state == "locked":
             return False
         return only in ("all", self.state)
+
+
+CLOSED = Unit("", (), lambda _: (), "locked")
+"""Any unit that is translated already, where it does not matter which."""
 
 
 class Scan(Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -89,6 +90,20 @@ class XmlFile:
             if kind == "start" and self.data[found.end() - 2] == 0x2F:  # "/>"
                 kind = "empty"
             yield Token(kind, found.start(), found.end(), name, prefix)
+
+    def tags(self, *names: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+        """Yield the tags of some elements only: much faster than all tokens of a large file."""
+        pattern = _tags_pattern(names)
+        stop = len(self.data) if end is None else end
+        for found in pattern.finditer(self.data, start, stop):
+            if found["name"] is None:
+                continue  # a comment or the like
+            prefix = found["prefix"] or b""
+            kind = "end" if found["slash"] else "start"
+            if kind == "start" and self.data[found.end() - 2] == 0x2F:
+                kind = "empty"
+            name = found["name"].decode("utf-8")
+            yield Token(kind, *found.span(), name, prefix[:-1].decode("utf-8"))
 
     def attributes(self, token: Token) -> dict[str, str]:
         """Return the attributes of a start tag, by their names with prefixes."""
@@ -193,6 +208,17 @@ class XmlFile:
         if encoding and found and self.content is not None:
             return [*edits, Edit(found.start(1), found.end(1), "UTF-8")]
         return edits
+
+
+@cache
+def _tags_pattern(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    wanted = "|".join(map(re.escape, names)).encode()
+    return re.compile(
+        rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
+        rb"|<(?P<slash>/?)(?P<prefix>[^\s/>!?:\"'=<]+:)?(?P<name>" + wanted + rb")(?=[\s/>])"
+        rb"(?:[^\"'>]|\"[^\"]*\"|'[^']*')*>",
+        re.DOTALL,
+    )
 
 
 def _as_references(piece: bytes, encoding: str) -> bytes:

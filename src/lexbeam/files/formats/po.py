@@ -11,7 +11,7 @@ from lexbeam.files.encodings import read_text
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language, plural_count, plural_rule
 from lexbeam.files.placeholders import DEFAULT, mark
-from lexbeam.files.units import Edit, Options, Sources, State, Unit
+from lexbeam.files.units import CLOSED, Edit, Options, Sources, State, Unit
 from lexbeam.translation.marked_text import MarkedText, plain
 
 _LINE = re.compile(r"[^\n]*\n?")
@@ -21,6 +21,15 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _SPECIAL = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _BACK = {value: "\\" + key for key, value in _SPECIAL.items()} | {'"': '\\"', "\\": "\\\\"}
 _CHARSET = re.compile(rb"charset\s*=\s*([\w.:-]+)", re.IGNORECASE)
+_STRING_LINES = r'[ \t]*"(?:[^"\\\r\n]|\\.)*"[ \t]*\r?\n(?:"(?:[^"\\\r\n]|\\.)*"[ \t]*\r?\n)*'
+_FINISHED = re.compile(
+    rf"(?:#(?!~)(?!,[^\n]*fuzzy)[^\n]*\n)*(?:msgctxt{_STRING_LINES})?"
+    rf'msgid(?!\s*""\s*\r?\nmsgstr){_STRING_LINES}(?:msgid_plural{_STRING_LINES})?'
+    rf'(?:msgstr(?:\[\d\])?(?=[ \t]*(?:""[ \t]*\r?\n)?"[^"]){_STRING_LINES})+(?:[ \t]*\r?\n)+(?=#|msg|\Z)'
+)
+"""An entry that is translated, up to the next; what it does not fit is read line by line."""
+_BLOCK = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))*(?:[ \t\r\f\v]*\n|[ \t\r\f\v]+\Z)*")
+"""The lines up to the next empty one."""
 _RST = ("rst", "tags", "entities", "urls", "printf", "braces", "emphasis")
 _WIDTH = 76
 
@@ -67,7 +76,8 @@ class PoScan:
         self._options = options
         self._header: Entry | None = None
         self._fields: dict[str, str] = {}
-        for entry in _entries(self._content.text):
+        first = _first_block(self._content.text)
+        for entry in _entries(self._content.text, 0, first):
             if not entry.texts["msgid"] and "msgctxt" not in entry.texts:
                 self._header = entry
                 self._fields = _header_fields(entry.texts.get("msgstr", ""))
@@ -82,9 +92,20 @@ class PoScan:
 
     def units(self) -> Iterator[Unit]:
         """Yield the entries; obsolete ones are left out."""
-        for entry in _entries(self._content.text):
-            if entry.texts["msgid"]:
-                yield self._unit(entry)
+        text = self._content.text
+        at, line = 0, 1
+        while at < len(text):
+            found = _FINISHED.match(text, at) if self._options.brief else None
+            if found is not None:
+                yield CLOSED
+            else:
+                end = _block_end(text, at)
+                for entry in _entries(text, at, end, line):
+                    if entry.texts["msgid"]:
+                        yield self._unit(entry)
+            end = end if found is None else found.end()
+            line += text.count("\n", at, end)
+            at = end
 
     def _unit(self, entry: Entry) -> Unit:
         texts = entry.texts
@@ -195,6 +216,24 @@ class PoScan:
         return self._content.spliced(edits, encoding)
 
 
+def _block_end(text: str, at: int) -> int:
+    """Return where a block of lines ends that holds whole entries."""
+    end = at
+    while end < len(text):
+        found = _BLOCK.match(text, end)
+        end = found.end() if found and found.end() > end else len(text)
+        block = text[at:end]
+        if "msgid" not in block or "msgstr" in block:
+            break
+    return end
+
+
+def _first_block(text: str) -> int:
+    """Return where the first entry ends: at the first empty line behind a msgstr."""
+    found = re.compile(r"^msgstr.*\n(?:[^\n]*\S[^\n]*\n)*", re.MULTILINE).search(text)
+    return found.end() if found else len(text)
+
+
 def _sources(entry: Entry) -> Sources:
     syntaxes = _syntaxes(entry)
     names = ("msgid", "msgid_plural")
@@ -216,27 +255,28 @@ def _header_fields(text: str) -> dict[str, str]:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def _entries(text: str) -> Iterator[Entry]:
-    """Yield the entries of a catalogue.
+def _entries(text: str, start: int = 0, stop: int | None = None, line: int = 1) -> Iterator[Entry]:
+    """Yield the entries of a stretch of a catalogue that begins in a certain line.
 
     Raises:
         InputError: a line is none of a catalogue, or an entry is not complete.
     """
     entry: Entry | None = None
     keyword = ""
-    for number, found in enumerate(_LINE.finditer(text), 1):
-        line = found[0].strip(" \t\r\n\f\v")
-        if entry is not None and entry.lines and _begins(line, keyword):
+    stop = len(text) if stop is None else stop
+    for number, found in enumerate(_LINE.finditer(text, start, stop), line):
+        shown = found[0].strip(" \t\r\n\f\v")
+        if entry is not None and entry.lines and _begins(shown, keyword):
             yield _complete(entry)
             entry, keyword = None, ""
-        if not line or line.startswith("#~"):
+        if not shown or shown.startswith("#~"):
             continue
         if entry is None:
             entry = Entry(number, found.start())
-        if line.startswith("#"):
-            _take_comment(entry, line, found)
+        if shown.startswith("#"):
+            _take_comment(entry, shown, found)
             continue
-        keyword = _take_string(entry, keyword, line, found, number)
+        keyword = _take_string(entry, keyword, shown, found, number)
     if entry is not None and entry.lines:
         yield _complete(entry)
 

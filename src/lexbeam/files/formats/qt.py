@@ -10,10 +10,13 @@ from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language, plural_count, plural_rule
 from lexbeam.files.placeholders import DEFAULT
-from lexbeam.files.units import Edit, Options, State, Unit
+from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
 from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
 from lexbeam.files.xml_scanner import Token, XmlFile, children
 from lexbeam.translation.marked_text import MarkedText
+
+
+_FINISHED = re.compile(rb"</source>\s*<translation>[^<\s]")
 
 
 def _is_qt(_name: str, head: bytes) -> bool:
@@ -58,19 +61,26 @@ class QtScan:
         """Yield the messages."""
         xml = self._xml
         context = ""
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind != "start":
-                continue
-            if token.name == "name":
-                context = xml.text(token.end, xml.element_end(tokens).start)
-            elif token.name == "message":
-                attributes = xml.attributes(token)
-                message = Message(token, context, attributes.get("numerus") == "yes")
-                end = xml.element_end(tokens)
-                self._read(message, end.start)
-                if message.source is not None:
-                    yield self._unit(message, attributes)
+        first: Token | None = None
+        for token in xml.tags("name", "message"):
+            if token.kind == "start":
+                first = token
+            elif token.kind == "end" and first is not None:
+                if token.name == "name":
+                    context = xml.text(first.end, token.start)
+                else:
+                    unit = self._message(first, token.start, context)
+                    if unit is not None:
+                        yield unit
+
+    def _message(self, tag: Token, end: int, context: str) -> Unit | None:
+        found = _FINISHED.search(self._xml.data, tag.end, end) if self._options.brief else None
+        if found is not None:
+            return CLOSED
+        attributes = self._xml.attributes(tag)
+        message = Message(tag, context, attributes.get("numerus") == "yes")
+        self._read(message, end)
+        return self._unit(message, attributes) if message.source is not None else None
 
     def _read(self, message: Message, stop: int) -> None:
         xml = self._xml

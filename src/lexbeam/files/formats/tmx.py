@@ -26,23 +26,24 @@ class TmxScan:
         root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
         if root is None or root.name != "tmx":
             raise InputError("the root element of the file is not <tmx>")
-        header = (t for t in self._xml.tokens() if t.name == "header")
-        tag = next(header, None)
+        tag = next(self._xml.tags("header"), None)
         named = self._xml.attributes(tag).get("srclang", "") if tag else ""
         self._source = named if named and named != "*all*" else options.source_language
 
     def units(self) -> Iterator[Unit]:
         """Yield the ``<tu>`` elements that have the source language."""
-        xml = self._xml
-        number = 0
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind == "start" and token.name == "tu":
-                number += 1
-                end = xml.element_end(tokens)
-                unit = self._unit(token, end, number)
-                if unit is not None:
-                    yield unit
+        for number, (first, last) in enumerate(self._tus(), 1):
+            unit = self._unit(first, last, number)
+            if unit is not None:
+                yield unit
+
+    def _tus(self) -> Iterator[tuple[Token, Token]]:
+        first: Token | None = None
+        for token in self._xml.tags("tu"):
+            if token.kind == "start":
+                first = token
+            elif token.kind == "end" and first is not None:
+                yield first, token
 
     def variants(self, start: int, end: int) -> Iterator[tuple[str, Variant]]:
         """Yield the languages of a unit with their segments."""
@@ -96,11 +97,8 @@ class TmxScan:
     def matches(self) -> Iterator[tuple[str, str]]:
         """Yield source and target of every unit that has both and no inline codes."""
         xml = self._xml
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind != "start" or token.name != "tu":
-                continue
-            found = list(self.variants(token.end, xml.element_end(tokens).start))
+        for first, last in self._tus():
+            found = list(self.variants(first.end, last.start))
             sources = [e for n, e in found if is_same(n, self._options.source_language)]
             targets = [e for n, e in found if n and is_same(n, self._options.target_language)]
             if sources and targets and sources[0] is not targets[0]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
-from lexbeam.files.units import Edit, Options, State, Unit
+from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
 from lexbeam.files.xml_inline import (
     BREAK,
     PAIR,
@@ -30,6 +30,7 @@ _REVIEW_STATES = {
 }  # fmt: skip
 _HALVES: dict[str, Kind] = {"bpt": "open", "bx": "open", "ept": "close", "ex": "close"}
 _ANGULAR = re.compile(r"(START|CLOSE)_(\w+)")
+_FINISHED = re.compile(rb"</(?:\w+:)?source>\s*<(?:\w+:)?target(?:\s[^<>]*)?>[^<\s]")
 _LINE_BREAK = re.compile(r"\s*<?(?:x-)?(?:br|lb|LINE_BREAK)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*</?[A-Za-z]")
 
@@ -67,15 +68,13 @@ class XliffScan:
         self._xml = XmlFile(data)
         self._options = options
         self._files: list[Token] = []
-        self._root: Token | None = None
-        for token in self._xml.tokens():
-            if token.kind in ("start", "empty"):
-                self._root = self._root or token
-                if token.name == "file":
-                    self._files.append(token)
-                    named = self._xml.attributes(token)
-                    check_language(named.get("source-language"), options.source_language, "source")
-                    check_language(named.get("target-language"), options.target_language, "target")
+        self._root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
+        for token in self._xml.tags("file", "alt-trans"):
+            if token.name == "file" and token.kind != "end":
+                self._files.append(token)
+                named = self._xml.attributes(token)
+                check_language(named.get("source-language"), options.source_language, "source")
+                check_language(named.get("target-language"), options.target_language, "target")
         if self._root is None or self._root.name != "xliff":
             raise InputError("the root element of the file is not <xliff>")
 
@@ -83,33 +82,41 @@ class XliffScan:
         """Yield the ``<trans-unit>`` elements."""
         xml = self._xml
         inherited: list[tuple[bool, bool]] = [(False, False)]  # locked, preserve
-        tokens = xml.tokens()
         file = ""
-        for token in tokens:
+        behind = 0
+        for token in xml.tags("xliff", "file", "body", "group", "trans-unit"):
+            if token.start < behind or token.kind == "empty":
+                continue
             if token.kind == "end":
-                inherited.pop()
-            if token.kind != "start":
+                if token.name != "trans-unit":
+                    inherited.pop()
                 continue
             attributes = xml.attributes(token)
             state = _inherit(inherited[-1], attributes)
             if token.name == "file":
                 file = attributes.get("original", "")
-            if token.name == "trans-unit":
+            if token.name != "trans-unit":
+                inherited.append(state)
+            elif self._options.brief and self._is_finished(token):
+                yield CLOSED
+            else:
                 unit = TransUnit(token, attributes, *state, file)
-                self._read(unit, tokens)
+                behind = self._read(unit, xml.tokens(token.end))
                 if unit.source is not None:
                     yield self._unit(unit)
-            elif token.name in ("alt-trans", "internal-file", "header", "bin-unit"):
-                xml.element_end(tokens)
-            else:
-                inherited.append(state)
 
-    def _read(self, unit: TransUnit, tokens: Iterator[Token]) -> None:
-        """Find the parts of a unit, up to its end tag."""
+    def _is_finished(self, token: Token) -> bool:
+        """Return whether a unit is seen to be translated at a glance."""
+        end = self._xml.data.find(b"trans-unit", token.end)
+        found = _FINISHED.search(self._xml.data, token.end, end)
+        return found is not None and b"state" not in found[0]
+
+    def _read(self, unit: TransUnit, tokens: Iterator[Token]) -> int:
+        """Find the parts of a unit; return where it ends."""
         xml = self._xml
         for token in tokens:
             if token.kind == "end":
-                return
+                return token.end
             if token.kind not in ("start", "empty"):
                 continue
             end = token if token.kind == "empty" else xml.element_end(tokens)
@@ -124,6 +131,7 @@ class XliffScan:
                 unit.target_tag, unit.target = token, inside
             elif token.name == "note":
                 unit.notes.append(xml.text(*inside))
+        raise InputError("the XML ends too early")
 
     def _unit(self, unit: TransUnit) -> Unit:
         attributes = unit.attributes

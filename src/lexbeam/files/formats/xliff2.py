@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
-from lexbeam.files.units import Edit, Options, State, Unit
+from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
 from lexbeam.files.xml_inline import (
     BREAK,
     PAIR,
@@ -23,6 +23,7 @@ from lexbeam.files.xml_inline import (
 from lexbeam.files.xml_scanner import Token, XmlFile
 from lexbeam.translation.marked_text import MarkedText
 
+_FINISHED = re.compile(rb"</(?:\w+:)?source>\s*<(?:\w+:)?target(?:\s[^<>]*)?>[^<\s]")
 _LINE_BREAK = re.compile(r"\s*<br\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*</?[A-Za-z]|\s*$")
 
@@ -71,41 +72,63 @@ class Xliff2Scan:
         xml = self._xml
         inherited: list[tuple[bool, bool]] = [(False, False)]  # locked, preserve
         identity = file = ""
-        segments = 0
-        data: dict[str, str] = {}
-        tokens = xml.tokens()
-        for token in tokens:
+        segments = behind = 0
+        unit_tag = self._root
+        for token in xml.tags("xliff", "file", "group", "unit", "segment"):
+            if token.start < behind or token.kind == "empty":
+                continue
             if token.kind == "end":
-                inherited.pop()
-            if token.kind != "start":
+                if token.name != "segment":
+                    inherited.pop()
                 continue
             attributes = xml.attributes(token)
             state = _inherit(inherited[-1], attributes)
-            if token.name == "segment":
-                segments += 1
-                segment = Segment(token, f"{file}{identity}", segments, *state, data)
-                self._read(segment, tokens)
-                if segment.source_tag is not None:
-                    yield self._unit(segment, attributes)
+            if token.name != "segment":
+                inherited.append(state)
+                if token.name == "file":
+                    file = f"{attributes.get('id', '')}/" if attributes.get("id") else ""
+                elif token.name == "unit":
+                    identity, segments, unit_tag = attributes.get("id", "?"), 0, token
                 continue
-            if token.name == "file":
-                file = f"{attributes.get('id', '')}/" if attributes.get("id") else ""
-            elif token.name == "unit":
-                identity, segments, data = attributes.get("id", "?"), 0, {}
-            elif token.name == "data":
-                end = xml.element_end(tokens)
-                data[attributes.get("id", "")] = xml.text(token.end, end.start)
+            segments += 1
+            if self._options.brief and self._is_finished(token):
+                yield CLOSED
                 continue
-            elif token.name in ("ignorable", "skeleton", "matches", "glossary", "metadata"):
-                xml.element_end(tokens)
-                continue
-            inherited.append(state)
+            segment = Segment(token, f"{file}{identity}", segments, *state, self._data_of(unit_tag))
+            behind = self._read(segment, xml.tokens(token.end))
+            if segment.source_tag is not None:
+                yield self._unit(segment, attributes)
 
-    def _read(self, segment: Segment, tokens: Iterator[Token]) -> None:
+    def _is_finished(self, token: Token) -> bool:
+        """Return whether a segment is seen to be translated at a glance."""
+        if b"state" in self._xml.data[token.start : token.end]:
+            return False
+        end = self._xml.data.find(b"segment", token.end)
+        return _FINISHED.search(self._xml.data, token.end, end) is not None
+
+    def _data_of(self, unit: Token) -> dict[str, str]:
+        """Return the original data of the codes of a unit."""
+        xml = self._xml
+        end = xml.data.find(b"</", unit.end)
+        if b"originalData" not in xml.data[unit.end : max(end, unit.end)]:
+            return {}
+        data: dict[str, str] = {}
+        first: Token | None = None
+        for token in xml.tags("data", "originalData", start=unit.end):
+            if token.kind == "end" and token.name == "originalData":
+                break
+            if token.name == "data" and token.kind == "start":
+                first = token
+            elif token.name == "data" and token.kind == "end" and first is not None:
+                key = xml.attributes(first).get("id", "")
+                data[key] = xml.text(first.end, token.start)
+        return data
+
+    def _read(self, segment: Segment, tokens: Iterator[Token]) -> int:
         xml = self._xml
         for token in tokens:
             if token.kind == "end":
-                return
+                return token.end
             if token.kind not in ("start", "empty"):
                 continue
             end = token if token.kind == "empty" else xml.element_end(tokens)
@@ -117,6 +140,7 @@ class Xliff2Scan:
                 segment.preserve = space == "preserve" if space else segment.preserve
             elif token.name == "target":
                 segment.target_tag, segment.target = token, inside
+        raise InputError("the XML ends too early")
 
     def _unit(self, segment: Segment, attributes: Mapping[str, str]) -> Unit:
         target = self._xml.text(*segment.target).strip() if segment.target_tag else ""
