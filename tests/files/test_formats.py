@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from files.fake import FakeTranslator, Hostile, opened
 from files.samples import SAMPLES
-
 from lexbeam import files
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.files.units import Edit

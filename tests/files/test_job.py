@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+
 from files.fake import FakeTranslator, louder
 from files.samples import PO, SAMPLES, TMX
-
 from lexbeam import files
 from lexbeam.errors import InputError, SettingError
 from lexbeam.translation.translator import load
@@ -101,16 +102,17 @@ def test_progress_counts_words(source: Path, tmp_path: Path) -> None:
 def test_a_journal_of_another_model_or_setting_is_not_used(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.po"
 
-    class Stopped(Exception):
+    class StoppedError(Exception):
         pass
 
     def stop(done: int, total: int) -> None:
         if done == total:
-            raise Stopped
+            raise StoppedError
 
-    for options in ({}, {"beam_size": 3}, {"avoid": ["x"]}):
-        with pytest.raises(Stopped):
-            files.translate(source, out, FakeTranslator(), progress=stop, **options)  # type: ignore[arg-type]
+    choices: list[dict[str, Any]] = [{}, {"beam_size": 3}, {"avoid": ["x"]}]
+    for options in choices:
+        with pytest.raises(StoppedError):
+            files.translate(source, out, FakeTranslator(), progress=stop, **options)
     assert (tmp_path / ".out.po.lexbeam").exists()
     same, other = FakeTranslator(), FakeTranslator(target="nl")
     other.info["network"] = "another"
@@ -120,7 +122,7 @@ def test_a_journal_of_another_model_or_setting_is_not_used(source: Path, tmp_pat
     files.translate(tmp_path / "nl.po", out, other)
     assert len(other.texts) == 6
     assert not (tmp_path / ".out.po.lexbeam").exists()
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         files.translate(source, out, FakeTranslator(), progress=stop)
     with (tmp_path / ".out.po.lexbeam").open("a") as journal:
         journal.write('["torn", ["li')
@@ -155,8 +157,7 @@ def test_units_can_be_looked_at(source: Path) -> None:
 def test_a_job_that_is_killed_goes_on_and_gives_the_same_bytes(tmp_path: Path) -> None:
     source, whole, out = tmp_path / "in.po", tmp_path / "whole.po", tmp_path / "out.po"
     source.write_text(MANY)
-    settings = {"beam_size": 1}
-    files.translate(source, whole, load(), **settings)
+    files.translate(source, whole, load(), beam_size=1)
     program = (
         "import sys, lexbeam\nfrom lexbeam import files\n"
         f"files.translate({str(source)!r}, {str(out)!r}, lexbeam.load(), beam_size=1)\n"
@@ -171,7 +172,7 @@ def test_a_job_that_is_killed_goes_on_and_gives_the_same_bytes(tmp_path: Path) -
     process.wait()
     assert not out.exists()
     assert journal.stat().st_size > 1000
-    files.translate(source, out, load(), **settings)
+    files.translate(source, out, load(), beam_size=1)
     assert out.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.po", "out.po", "whole.po"]
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from lexbeam.errors import InputError
@@ -61,14 +63,15 @@ def test_a_document_type_without_declarations_is_fine() -> None:
 
 
 def test_tokens_cover_the_file() -> None:
-    data = b"""<?xml version="1.0"?><!DOCTYPE a><a x='>' y="/"><!-- <b> --><b/><![CDATA[<c>]]>t<?p <q> ?></a>"""
+    data = b"""<?xml version="1.0"?><!DOCTYPE a><a x='>' y="/"><!-- <b> --><b/>"""
+    data += b"<![CDATA[<c>]]>t<?p <q> ?></a>"
     tokens = list(XmlFile(data).tokens())
     assert [token.kind for token in tokens] == [
         "pi", "doctype", "start", "comment", "empty", "cdata", "text", "pi", "end",
     ]  # fmt: skip
     assert tokens[0].start == 0
     assert tokens[-1].end == len(data)
-    assert all(one.end == other.start for one, other in zip(tokens, tokens[1:], strict=False))
+    assert all(one.end == other.start for one, other in pairwise(tokens))
 
 
 def test_attributes_are_found_and_set() -> None:

@@ -74,8 +74,8 @@ def test_ordered_codes_keep_their_order() -> None:
 def test_a_pair_around_everything_stays_around_everything() -> None:
     source = (BOLD[0], ITALIC[0], "Hello", ITALIC[1], BOLD[1])
     assert translated(source, {"Hello": "Hallo"}) == "<b><i>Hallo</i></b>"
-    source = (BOLD[0], "Hello you", BOLD[1], "!")
-    assert translated(source, {"Hello you!": "Hallo du!"}) == "<b>Hallo du</b>!"
+    ended = (BOLD[0], "Hello you", BOLD[1], "!")
+    assert translated(ended, {"Hello you!": "Hallo du!"}) == "<b>Hallo du</b>!"
 
 
 def test_a_pair_goes_around_the_translation_of_its_words() -> None:

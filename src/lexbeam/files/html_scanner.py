@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    r"(?P<comment><!--.*?(?:-->|\Z)|<![^>]*>|<\?[^>]*>|<%.*?%>)"
-    r"|</(?P<end>[A-Za-z][^\s/>]*)[^>]*>"
-    r"|<(?P<start>[A-Za-z][^\s/>]*)(?:[^\"'>]|\"[^\"]*\"|'[^']*')*>",
+    r"(?P<comment><!--.*?(?:-->|\Z)|<![^>]*>|<\?[^>]*>|<%.{0,5000}?%>)"
+    r"|</(?P<end>[A-Za-z][^\s/<>]*)[^<>]*>"
+    r"|<(?P<start>[A-Za-z][^\s/<>]*)(?:[^\"'<>]++|\"[^\"]*+\"|'[^']*+')*+>",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from lexbeam.files.html_scanner import Attribute, HtmlToken, attributes, scan_html
@@ -157,11 +158,11 @@ def _block_unit(
     shown: Sequence[tuple[Code | None, Attribute]],
 ) -> Unit:
     start, end = tokens[0].start, tokens[-1].end
-    places = {
-        token.start: [each for _, each in shown if token.start < each.start < token.end]
-        for token in tokens
-    }
-    starts = [token.start for token in tokens if token.kind != "text"]
+    places: dict[int, list[Attribute]] = {}
+    starts = [token.start for token in tokens]
+    for _, each in shown:
+        places.setdefault(starts[bisect_right(starts, each.start) - 1], []).append(each)
+    tags = [token for token in tokens if token.kind != "text"]
     sources = (collapsed(marked), *(_attribute_source(each) for _, each in shown))
 
     def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
@@ -170,14 +171,14 @@ def _block_unit(
             for (_, each), target in zip(shown, targets[1:], strict=True)
         }
         raws: dict[str, list[str]] = {}
-        for at in starts:
-            token = next(t for t in tokens if t.start == at)
-            raw = text[token.start : token.end]
-            new = raw
-            for each in sorted(places.get(at, []), key=lambda a: -a.start):
-                first, last = each.start - at, each.end - at
+        for token in tags:
+            raw = new = text[token.start : token.end]
+            for each in sorted(places.get(token.start, []), key=lambda a: -a.start):
+                first, last = each.start - token.start, each.end - token.start
                 new = new[:first] + values[each.start] + new[last:]
             raws.setdefault(raw, []).append(new)
+        for new_tags in raws.values():
+            new_tags.reverse()  # the first one is taken first, from the end
         yield Edit(start, end, _written(targets[0], raws))
 
     return Unit("", sources, write)
@@ -191,7 +192,7 @@ def _written(target: MarkedText, raws: dict[str, list[str]]) -> str:
             pieces.append(_encoded(part))
         elif part.verbatim:
             new = raws.get(part.raw)
-            pieces.append(new.pop(0) if new else part.raw)
+            pieces.append(new.pop() if new else part.raw)
         else:
             pieces.append(_encoded(part.raw))
     return "".join(pieces)

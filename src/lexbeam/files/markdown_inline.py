@@ -9,12 +9,12 @@ from lexbeam.files.placeholders import mark_parts
 from lexbeam.translation.marked_text import Code, MarkedText, Part
 
 _TOKEN = re.compile(
-    r"(?P<ticks>`+)(?:(?!(?P=ticks)).|(?<=`)`)+?(?P=ticks)(?!`)"
-    r"|(?P<shortcode>\{\{[<%].*?[%>]\}\}|\{%.*?%\}|\{\{.*?\}\}|\{[:#.][^{}\n]*\})"
+    r"(?P<ticks>`+)(?:(?!(?P=ticks)).|(?<=`)`){1,1000}?(?P=ticks)(?!`)"
+    r"|(?P<shortcode>\{\{[<%].{0,1000}?[%>]\}\}|\{%.{0,1000}?%\}|\{\{.{0,1000}?\}\}|\{[:#.][^{}\n]*\})"
     r"|(?P<autolink><[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>|<[\w.+-]+@[\w.-]+>)"
-    r"|(?P<comment><!--.*?-->)|(?P<tag></?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>)"
+    r"|(?P<comment><!--.{0,5000}?-->)|(?P<tag></?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>)"
     r"|(?P<footnote>\[\^[^\]\s]+\])"
-    r"|(?P<hard>(?: {2,}|\\)\n)"
+    r"|(?P<hard>(?:(?<! ) {2,}|\\)\n)"
     r"|(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<entity>&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});)"
     r"|(?P<open>!?\[)|(?P<close>\])"

@@ -92,12 +92,15 @@ def mark(text: str, syntaxes: tuple[str, ...] = DEFAULT) -> MarkedText:
 def mark_parts(parts: Iterable[Part], syntaxes: tuple[str, ...] = DEFAULT) -> MarkedText:
     """Return parts that have codes of their own, with those in their texts found as well."""
     result: list[Part] = []
+    free = 10_001
     for part in parts:
         if isinstance(part, str):
-            used = [p.pair for p in result if isinstance(p, Code)]
-            result += find_codes(part, syntaxes, max([10_000, *used]) + 1)
+            found = find_codes(part, syntaxes, free)
+            free = max([free, *(p.pair + 1 for p in found if isinstance(p, Code))])
+            result += found
         else:
             result.append(part)
+            free = max(free, part.pair + 1)
     return balanced(result)
 
 

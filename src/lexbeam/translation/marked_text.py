@@ -70,17 +70,22 @@ def fill_in(target: Target, source: MarkedText) -> MarkedText:
 def balanced(marked: Sequence[Part]) -> MarkedText:
     """Return a marked text whose pairs are properly nested; what crosses becomes a point."""
     opened: list[int] = []
+    places: dict[int, list[int]] = {}  # of each pair: where its openings stand in ``opened``
     good: set[int] = set()
     for i, part in enumerate(marked):
-        if not isinstance(part, Code):
+        if isinstance(part, str):
             continue
         if part.kind == "open":
+            places.setdefault(part.pair, []).append(len(opened))
             opened.append(i)
         elif part.kind == "close":
-            inside = [at for at in opened if _pair(marked[at]) == part.pair]
-            if inside:
-                good |= {inside[-1], i}
-                del opened[opened.index(inside[-1]) :]
+            stack = places.get(part.pair, [])
+            while stack and (stack[-1] >= len(opened) or _pair(marked[opened[stack[-1]]]) != part.pair):
+                stack.pop()  # it was crossed by another pair
+            if stack:
+                at = stack.pop()
+                good |= {opened[at], i}
+                del opened[at:]
     number = 0
     numbers: dict[int, list[int]] = {}
     result: list[Part] = []

@@ -42,6 +42,9 @@ from lexbeam.translation.marked_text import (
 EXACTLY = False
 """Whether a constraint may have an upper bound, ``"exactly": n``."""
 
+MOST_CODES = 60
+"""A sentence with more codes of a kind is translated between them."""
+
 PAIR_FORMS = 4
 """How many translations of a pair's own words are tried as the phrase it encloses."""
 
@@ -140,7 +143,9 @@ def _segment(marked: MarkedText, start: int, end: int) -> Conversation:
     layout = Layout.of(marked, start, end)
     if not _worth_translating(layout):
         return layout.target(layout.copied())
-    found = yield from _with_masks(marked, start, end)
+    found: tuple[Layout, Answer] | None = None
+    if max(len(layout.masks), len(layout.pairs)) <= MOST_CODES:
+        found = yield from _with_masks(marked, start, end)
     if found is not None:
         layout, answer = found
         placed = yield from _with_pairs(layout, answer)
@@ -171,22 +176,30 @@ def _with_masks(
                 raise answer
             continue
         if count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout.text)
+            return layout, _tidy(answer, layout)
         demands = _mask_demands(layout.masks)
         (answer,) = yield [Request(layout.text, demands)]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout.text)
+            return layout, _tidy(answer, layout)
         if style == 2:
             break
     return None
 
 
-_SPACE_BEFORE_MARK = re.compile(r" +([,.;:!?])(?=\s|$)")
+_SPACE_BEFORE_MARK = re.compile(r"(?<! ) +([,.;:!?])(?=\s|$)")
 
 
-def _tidy(answer: Answer, source: str) -> Answer:
-    """Take out the space a demanded word may leave before a comma or a full stop."""
-    if answer.alignment is not None or _SPACE_BEFORE_MARK.search(source):
+def _tidy(answer: Answer, layout: Layout) -> Answer:
+    """Let masks stand as the words they stand for.
+
+    A number is no part of a compound: ``47-Dateien`` becomes ``47 Dateien``. A demanded word may
+    leave a space before a comma or a full stop: it is taken out.
+    """
+    for mask in layout.masks:
+        if mask.text.isdigit() and f"{mask.text}-" not in layout.text:
+            compound = re.compile(rf"(?<!\w){mask.text}-(?=[^\W\d_])")
+            answer = answer._replace(text=compound.sub(f"{mask.text} ", answer.text))
+    if answer.alignment is not None or _SPACE_BEFORE_MARK.search(layout.text):
         return answer
     return answer._replace(text=_SPACE_BEFORE_MARK.sub(r"\1", answer.text))
 
@@ -228,7 +241,7 @@ def _with_pairs(
         if spans is None:
             (again,) = yield [Request(layout.text, _pair_demands(layout, forms))]
             if isinstance(again, Answer) and count_masks(layout, again.text):
-                answer = _tidy(again, layout.text)
+                answer = _tidy(again, layout)
                 spans = _pair_spans(layout, answer, forms)
     return None if spans is None else _inserted(layout, answer, spans)
 

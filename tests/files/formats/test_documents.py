@@ -9,10 +9,10 @@ from pathlib import Path
 import docx
 import html5lib
 import pytest
-from files.fake import FakeTranslator
-from files.samples import HTML, MARKDOWN, SAMPLES
 from markdown_it import MarkdownIt
 
+from files.fake import FakeTranslator
+from files.samples import HTML, MARKDOWN, SAMPLES
 from lexbeam import files
 from lexbeam.errors import InputError
 

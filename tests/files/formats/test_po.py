@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polib
 import pytest
-from files.fake import FakeTranslator
-from files.samples import PO, SAMPLES
 from translate.storage import po as toolkit
 
+from files.fake import FakeTranslator
+from files.samples import PO, SAMPLES
 from lexbeam import files
 from lexbeam.errors import InputError
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from files.fake import FakeTranslator
-from files.samples import SAMPLES, XLIFF1, XLIFF2
 from lxml import etree
 
+from files.fake import FakeTranslator
+from files.samples import SAMPLES, XLIFF1, XLIFF2
 from lexbeam import files
 from lexbeam.errors import InputError
 

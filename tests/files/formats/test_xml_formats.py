@@ -6,12 +6,12 @@ import plistlib
 from pathlib import Path
 
 import pytest
-from files.fake import FakeTranslator
-from files.samples import SAMPLES
 from lxml import etree
 from translate.storage import resx, tmx
 from translate.storage.ts2 import tsfile
 
+from files.fake import FakeTranslator
+from files.samples import SAMPLES
 from lexbeam import files
 
 

@@ -25,7 +25,8 @@ _STRING_LINES = r'[ \t]*"(?:[^"\\\r\n]|\\.)*"[ \t]*\r?\n(?:"(?:[^"\\\r\n]|\\.)*"
 _FINISHED = re.compile(
     rf"(?:#(?!~)(?!,[^\n]*fuzzy)[^\n]*\n)*(?:msgctxt{_STRING_LINES})?"
     rf'msgid(?!\s*""\s*\r?\nmsgstr){_STRING_LINES}(?:msgid_plural{_STRING_LINES})?'
-    rf'(?:msgstr(?:\[\d\])?(?=[ \t]*(?:""[ \t]*\r?\n)?"[^"]){_STRING_LINES})+(?:[ \t]*\r?\n)+(?=#|msg|\Z)'
+    rf'(?:msgstr(?:\[\d\])?(?=[ \t]*(?:""[ \t]*\r?\n)?"[^"]){_STRING_LINES})+'
+    r"(?:[ \t]*\r?\n)+(?=#|msg|\Z)"
 )
 """An entry that is translated, up to the next; what it does not fit is read line by line."""
 _BLOCK = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))*(?:[ \t\r\f\v]*\n|[ \t\r\f\v]+\Z)*")

@@ -15,7 +15,6 @@ from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
 from lexbeam.files.xml_scanner import Token, XmlFile, children
 from lexbeam.translation.marked_text import MarkedText
 
-
 _FINISHED = re.compile(rb"</source>\s*<translation>[^<\s]")
 
 

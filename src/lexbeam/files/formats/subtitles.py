@@ -148,7 +148,7 @@ def _broken(target: MarkedText, lines: int, written: object) -> list[str]:
         return [whole]
     spaces = [
         found.start()
-        for found in re.finditer(r" (?![^<>]*>)(?![^{}]*\})", whole)
+        for found in re.finditer(r" (?![^<>]{0,200}>)(?![^{}]{0,200}\})", whole)
         if whole[: found.start()].strip() and whole[found.end() :].strip()
     ]
     result: list[str] = []
