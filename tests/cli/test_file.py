@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from files.samples import PO, SAMPLES
 
+from files.samples import PO, SAMPLES
 from lexbeam.cli.main import main
 
 
@@ -47,7 +47,9 @@ def test_a_file_that_can_not_be_read_does_not_stop_the_others(source: Path, tmp_
 
 
 def test_a_unit_that_fails_is_named(source: Path, tmp_path: Path) -> None:
-    result = run(source, "-o", tmp_path / "out.po", "-k", 1, "--max-length", 2, "-c", "ein zwei drei")
+    result = run(
+        source, "-o", tmp_path / "out.po", "-k", 1, "--max-length", 2, "-c", "ein zwei drei"
+    )
     assert result.exit_code == 1
     assert result.stderr.startswith(f"lexbeam: {source}: line 8: 'Delete %s from %d files?': ")
     assert (tmp_path / "out.po").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from lexbeam.errors import InputError, LexbeamError
 from lexbeam.files.formats import find_format
 from lexbeam.files.units import Options, Scan
 from lexbeam.translation.markup import Answer, Request
+from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Alternative, Translation
 
 _WORD = re.compile(r"[a-z]+")
@@ -36,16 +37,16 @@ class FakeTranslator:
         self._change = change
         self._refused = refused
 
-    def translate(self, texts: Sequence[str], *_given: Any, **_settings: Any) -> list[Translation]:
-        """Translate a list of texts."""
-        for i, text in enumerate(texts):
-            if self._refused is not None and self._refused in text:
-                raise InputError(f"sentence {i}: can't be translated")
-        self.texts += texts
-        return [
-            Translation(self._change(text), -1.0, nbest=[Alternative(self._change(text), -1.0)])
-            for text in texts
-        ]
+    def translate_each(self, requests: Iterable[TextRequest]) -> list[Translation | LexbeamError]:
+        """Translate texts."""
+        return [self._translated(request.text) for request in requests]
+
+    def _translated(self, text: str) -> Translation | LexbeamError:
+        if self._refused is not None and self._refused in text:
+            return InputError("can't be translated")
+        self.texts.append(text)
+        changed = self._change(text)
+        return Translation(changed, -1.0, nbest=[Alternative(changed, -1.0)])
 
 
 class Hostile:

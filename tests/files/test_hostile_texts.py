@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from files.fake import FakeTranslator
 
+from files.fake import FakeTranslator
 from lexbeam import files
 from lexbeam.errors import LexbeamError
 

@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from lexbeam import files
-from lexbeam.cli.glossary import load_glossary
+from lexbeam.cli.glossary_options import glossary_options, load_glossary
+from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.terminal import graceful
 from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import LexbeamError, quoted
 from lexbeam.files.units import ONLY
-from lexbeam.translation.source_terms import Terms
+from lexbeam.translation.source_terms import SourceTerms
 from lexbeam.translation.translator import Translator, load
 
 _HELP = """Translate whole files: PO, XLIFF, JSON, Markdown, DOCX and more.
@@ -32,19 +33,6 @@ file stays as it is, byte for byte:
 A run that was stopped goes on where it was when it is started again. A unit that can't be
 translated stays open and is reported; the exit status is then 1.
 """
-_SHARED = {
-    "model", "constraints", "avoid", "avoid_files", "glossaries", "glossary_lemmas",
-    "glossary_case", "glossary_encoding", "keep", "beam_size", "algorithm", "prune", "lag", "stop",
-    "max_length", "split", "threads", "batch_size",
-}  # fmt: skip
-
-
-def file_command(translate_options: Sequence[click.Parameter]) -> click.Command:
-    """Return the command, with the options of ``translate`` that go for files."""
-    shared = [option for option in translate_options if option.name in _SHARED]
-    command = file_
-    command.params = [*command.params, *shared]
-    return command
 
 
 @click.command(name="file", help=_HELP)
@@ -60,7 +48,31 @@ def file_command(translate_options: Sequence[click.Parameter]) -> click.Command:
 @click.option("--memory", multiple=True, metavar="TMX", type=click.Path(path_type=Path),
               help="Take exact matches from this file. Repeat for more.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only count units and words.")
-def file_(
+@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@click.option(
+    "-c",
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="PHRASE|JSON",
+    help="Must appear in every text, as whole words. Repeat for more.",
+)
+@click.option(
+    "--avoid", multiple=True, metavar="PHRASE|JSON", help="Must not appear. Repeat for more."
+)
+@click.option(
+    "--avoid-file",
+    "avoid_files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What must not appear, one per line.",
+)
+@glossary_options
+@setting_options
+@click.option(
+    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+)
+def command(
     paths: tuple[Path, ...],
     output: Path | None,
     output_dir: Path | None,
@@ -78,11 +90,11 @@ def file_(
     demands = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
     avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
     avoided += [phrase for path in avoid_files for phrase in read_list(path)]
-    load_glossary(settings)
+    settings["glossary"] = load_glossary(settings)
     translator = load(model, threads)
     if dry_run:
         sys.exit(_count(paths, translator, format_, settings["only"]))
-    Terms(settings.get("glossary"), settings["keep"], translator.info)  # or say what is wrong
+    SourceTerms(settings["glossary"], settings["keep"], translator.info)  # or say what is wrong
     reader = Reader(translator.info.get("target_language"))
     settings["constraints"] = reader.demands(demands, "-c")
     settings["avoid"] = reader.avoided(avoided, "--avoid")

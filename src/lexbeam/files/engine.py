@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from lexbeam.errors import LexbeamError
 from lexbeam.translation.markup import Answer, Request
+from lexbeam.translation.requests import TextRequest
+from lexbeam.translation.results import Translation
 
 
 class Translates(Protocol):
@@ -18,9 +20,8 @@ class Translates(Protocol):
     info: dict[str, Any]
     """What the model is: languages, files."""
 
-    @property
-    def translate(self) -> Callable[..., Any]:
-        """Translates a list of texts."""
+    def translate_each(self, requests: Iterable[TextRequest]) -> list[Translation | LexbeamError]:
+        """Translate texts together; return a translation or an error per text."""
         ...
 
 
@@ -46,30 +47,22 @@ class TranslatorEngine:
 
     def __call__(self, requests: Sequence[Request]) -> list[Answer | LexbeamError]:
         """Return an answer for each request."""
-        answers: dict[int, Answer | LexbeamError] = {}
-        for nbest in {request.nbest for request in requests}:
-            places = [i for i, request in enumerate(requests) if request.nbest == nbest]
-            found = self._run([requests[i] for i in places], nbest)
-            answers.update(zip(places, found, strict=True))
-        return [answers[i] for i in range(len(requests))]
+        asked = [self._request(request) for request in requests]
+        found = self._translator.translate_each(asked)
+        return [each if isinstance(each, LexbeamError) else _answer(each) for each in found]
 
-    def _run(self, requests: Sequence[Request], nbest: int) -> list[Answer | LexbeamError]:
-        """Translate together; if one spoils it for all, look for it in halves."""
-        settings = {**self._settings, "nbest": nbest}
-        settings["beam_size"] = max(int(settings.get("beam_size", 10)), nbest)
-        try:
-            found = self._translator.translate(
-                [request.text for request in requests],
-                [self._demands(request) for request in requests],
-                [self._avoid for _ in requests],
-                **settings,
-            )
-        except LexbeamError as error:
-            if len(requests) == 1:
-                return [type(error)(str(error).removeprefix("sentence 0: "))]
-            half = len(requests) // 2
-            return self._run(requests[:half], nbest) + self._run(requests[half:], nbest)
-        return [_answer(translation) for translation in found]
+    def _request(self, request: Request) -> TextRequest:
+        settings = {k: v for k, v in self._settings.items() if k not in ("glossary", "keep")}
+        settings["nbest"] = request.nbest
+        settings["beam_size"] = max(int(settings.get("beam_size", 10)), request.nbest)
+        return TextRequest(
+            request.text,
+            self._demands(request),
+            self._avoid,
+            glossary=self._settings.get("glossary"),
+            keep=self._settings.get("keep"),
+            settings=settings,
+        )
 
     def _demands(self, request: Request) -> list[Any]:
         return [*request.constraints, *(self._constraints if request.whole else ())]
@@ -87,7 +80,7 @@ class TranslatorEngine:
         return json.dumps(asked, sort_keys=True, default=repr)
 
 
-def _answer(translation: Any) -> Answer:
+def _answer(translation: Translation) -> Answer:
     return Answer(
         translation.text,
         tuple(each.text for each in translation.nbest[1:]),

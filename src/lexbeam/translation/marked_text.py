@@ -80,7 +80,9 @@ def balanced(marked: Sequence[Part]) -> MarkedText:
             opened.append(i)
         elif part.kind == "close":
             stack = places.get(part.pair, [])
-            while stack and (stack[-1] >= len(opened) or _pair(marked[opened[stack[-1]]]) != part.pair):
+            while stack and (
+                stack[-1] >= len(opened) or _pair(marked[opened[stack[-1]]]) != part.pair
+            ):
                 stack.pop()  # it was crossed by another pair
             if stack:
                 at = stack.pop()

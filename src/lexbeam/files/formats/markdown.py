@@ -220,7 +220,8 @@ def _unwrapped(lines: list[str]) -> list[tuple[int, int, str]]:
 def _soft(marked: MarkedText) -> MarkedText:
     """Return a text with a space for every line break that is not meant."""
     parts: list[Part] = [
-        re.sub(r"(?<![ \t])[ \t]*\n[ \t]*", " ", part) if isinstance(part, str) else part for part in marked
+        re.sub(r"(?<![ \t])[ \t]*\n[ \t]*", " ", part) if isinstance(part, str) else part
+        for part in marked
     ]
     return tuple(
         Code(re.sub(r"\n[ \t]*", "\n", part.raw), part.kind, part.pair, verbatim=True)
