@@ -69,25 +69,7 @@ def fill_in(target: Target, source: MarkedText) -> MarkedText:
 
 def balanced(marked: Sequence[Part]) -> MarkedText:
     """Return a marked text whose pairs are properly nested; what crosses becomes a point."""
-    opened: list[int] = []
-    places: dict[int, list[int]] = {}  # of each pair: where its openings stand in ``opened``
-    good: set[int] = set()
-    for i, part in enumerate(marked):
-        if isinstance(part, str):
-            continue
-        if part.kind == "open":
-            places.setdefault(part.pair, []).append(len(opened))
-            opened.append(i)
-        elif part.kind == "close":
-            stack = places.get(part.pair, [])
-            while stack and (
-                stack[-1] >= len(opened) or _pair(marked[opened[stack[-1]]]) != part.pair
-            ):
-                stack.pop()  # it was crossed by another pair
-            if stack:
-                at = stack.pop()
-                good |= {opened[at], i}
-                del opened[at:]
+    good = _nested(marked)
     number = 0
     numbers: dict[int, list[int]] = {}
     result: list[Part] = []
@@ -103,6 +85,32 @@ def balanced(marked: Sequence[Part]) -> MarkedText:
         else:
             result.append(_changed(part, "close", numbers[part.pair].pop()))
     return tuple(result)
+
+
+def _nested(marked: Sequence[Part]) -> set[int]:
+    """Return the codes whose pairs cross no other."""
+    opened: list[int] = []
+    places: dict[int, list[int]] = {}  # of each pair: where its openings stand in ``opened``
+    good: set[int] = set()
+    for i, part in enumerate(marked):
+        if isinstance(part, str):
+            continue
+        if part.kind == "open":
+            places.setdefault(part.pair, []).append(len(opened))
+            opened.append(i)
+        elif part.kind == "close":
+            stack = places.get(part.pair, [])
+            while stack and not _opens(marked, opened, stack[-1], part.pair):
+                stack.pop()  # it was crossed by another pair
+            if stack:
+                at = stack.pop()
+                good |= {opened[at], i}
+                del opened[at:]
+    return good
+
+
+def _opens(marked: Sequence[Part], opened: Sequence[int], at: int, pair: int) -> bool:
+    return at < len(opened) and _pair(marked[opened[at]]) == pair
 
 
 def _pair(part: Part) -> int:
