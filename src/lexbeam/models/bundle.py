@@ -42,11 +42,17 @@ FORMAT, FORMAT_OF_MOSES = 2, 3
 PRECISIONS = ("int8", "float32")
 _READABLE = (1, 2, 3)  # format 1 knew no framing, no precision and no origin
 MANIFEST = "manifest.json"
-_WEIGHTS, _SOURCE, _TARGET, _SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
+_WEIGHTS, _SOURCE, _TARGET, _SHORTLIST = (
+    "weights.npz",
+    "source.spm",
+    "target.spm",
+    "shortlist.bin",
+)
 _NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
     "transformer": TransformerConfig,
     "rnn": RnnConfig,
 }
+_ALIGNED = ("layer", "head")
 _SCALE, _ACTIVATION = ".scale", ".activation"
 _POSITIONS = ("encoder_Wpos", "decoder_Wpos")
 _NEVER_ROUNDED = (*_POSITIONS, "encoder_Wdist", "decoder_Wdist")
@@ -78,6 +84,7 @@ def write(
     framing: Framing | None = None,
     precision: str = "int8",
     origin: str | None = None,
+    alignment: tuple[int, int] | None = None,
 ) -> None:
     """Write a network as a bundle.
 
@@ -98,6 +105,7 @@ def write(
         framing: tokens around source and output, where the end of sentence alone won't do.
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
+        alignment: decoder layer and head whose attention to the source was trained to align.
     """
     check_precision(precision)
     framing = framing or Framing()
@@ -127,6 +135,7 @@ def write(
         "precision": precision,
         "origin": origin,
         "framing": asdict(framing),
+        **({"alignment": dict(zip(_ALIGNED, alignment, strict=True))} if alignment else {}),
         "files": {name: _hash((folder / name).read_bytes()) for name in (_WEIGHTS, *given)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -148,6 +157,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     with naming(folder / MANIFEST):
         config = _read_config(dict(manifest["network"]))
         framing = _read_framing(manifest.get("framing", {}), config)
+        alignment = _read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
@@ -175,9 +185,24 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "precision": manifest.get("precision", "int8"),
         "shortlist": lexicon is not None,
         **({"origin": manifest["origin"]} if manifest.get("origin") else {}),
+        **({"alignment": alignment} if alignment else {}),
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info, framing)
+
+
+def read_network(path: str | Path) -> tuple[TransformerConfig | RnnConfig, dict[str, Float32]]:
+    """Read the shape and the weights of a bundle, in single precision."""
+    folder = Path(path)
+    manifest = _read_manifest(folder / MANIFEST)
+    _read_file(folder / _WEIGHTS, manifest["files"][_WEIGHTS])
+    with naming(folder / MANIFEST):
+        config = _read_config(dict(manifest["network"]))
+    weights = {
+        name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
+        for name, weight in _read_weights(folder).items()
+    }
+    return config, weights
 
 
 def _read_vocabularies(
@@ -213,6 +238,22 @@ def _read_framing(values: Mapping[str, Any], config: TransformerConfig | RnnConf
             raise ModelError(f'"{name}" must be a list of ids below {size}, not {tokens}')
         framing[name] = tuple(tokens)
     return Framing(**framing)
+
+
+def _read_alignment(values: Any, config: TransformerConfig | RnnConfig) -> dict[str, int] | None:
+    """Read which decoder layer and head align; None if it is not known."""
+    if values is None:
+        return None
+    limits = 1, 1  # of an RNN: its first layer alone looks at the source
+    if isinstance(config, TransformerConfig):
+        limits = config.decoder_layers, config.heads
+    known = {name: range(limit) for name, limit in zip(_ALIGNED, limits, strict=True)}
+    if not isinstance(values, dict) or values.keys() != known.keys():
+        raise ModelError(f'"alignment" must have the fields {" and ".join(known)}')
+    for name, value in values.items():
+        if type(value) is not int or value not in known[name]:
+            raise ModelError(f'"alignment": {name} must be below {len(known[name])}, not {value}')
+    return values
 
 
 def _positions(

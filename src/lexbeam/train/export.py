@@ -31,7 +31,16 @@ def export(
         target_language=config.target_language or None,
         max_source_length=config.data.max_tokens,
         calibration_text=sentences,
+        alignment=aligned_head(config),
     )
+
+
+def aligned_head(config: RunConfig) -> tuple[int, int] | None:
+    """Return the decoder layer and the head that learn to align, if they do."""
+    if not config.alignment.weight:
+        return None
+    layer = config.network.decoder_layers - 1 if config.network.kind == "transformer" else 0
+    return layer, config.alignment.head
 
 
 def graph_config(network: NetworkConfig, vocabulary: int) -> TransformerConfig | RnnConfig:
