@@ -394,6 +394,6 @@ def train(config: Path, export: bool, decay: float | None) -> None:
         if decay is not None:
             training.decay(config, decay)
             return
-        folder = training.export(config) if export else training.run(config)
+        folder = training.export_bundle(config) if export else training.run(config)
     if folder is not None:
         click.echo(folder)

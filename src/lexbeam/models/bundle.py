@@ -19,7 +19,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from lexbeam.models.graphs import Graphs, rnn, transformer
 from lexbeam.models.graphs.rnn import RnnConfig
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed, Weights, quantise
+from lexbeam.models.manifest import ALIGNED, read_alignment, read_framing
 from lexbeam.models.model import Framing, Model, load_vocabulary, naming, word_starts
 from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
 from lexbeam.text.spelling import SourceText
@@ -52,7 +53,6 @@ _NETWORKS: dict[str, type[TransformerConfig | RnnConfig]] = {
     "transformer": TransformerConfig,
     "rnn": RnnConfig,
 }
-_ALIGNED = ("layer", "head")
 _SCALE, _ACTIVATION = ".scale", ".activation"
 _POSITIONS = ("encoder_Wpos", "decoder_Wpos")
 _NEVER_ROUNDED = (*_POSITIONS, "encoder_Wdist", "decoder_Wdist")
@@ -135,7 +135,7 @@ def write(
         "precision": precision,
         "origin": origin,
         "framing": asdict(framing),
-        **({"alignment": dict(zip(_ALIGNED, alignment, strict=True))} if alignment else {}),
+        **({"alignment": dict(zip(ALIGNED, alignment, strict=True))} if alignment else {}),
         "files": {name: _hash((folder / name).read_bytes()) for name in (_WEIGHTS, *given)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -156,8 +156,8 @@ def load(path: str | Path, threads: int = 1) -> Model:
     files = {name: _read_file(folder / name, digest) for name, digest in manifest["files"].items()}
     with naming(folder / MANIFEST):
         config = _read_config(dict(manifest["network"]))
-        framing = _read_framing(manifest.get("framing", {}), config)
-        alignment = _read_alignment(manifest.get("alignment"), config)
+        framing = read_framing(manifest.get("framing", {}), config)
+        alignment = read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
     lexicon = shortlist.read(folder / _SHORTLIST, *sizes) if _SHORTLIST in files else None
@@ -220,40 +220,6 @@ def _read_vocabularies(
         load_vocabulary(files[_SOURCE], folder / _SOURCE, sizes[0]),
         load_vocabulary(files[target], folder / target, sizes[1]),
     )
-
-
-def _read_framing(values: Mapping[str, Any], config: TransformerConfig | RnnConfig) -> Framing:
-    """Read the tokens around texts, each of which must be one of its vocabulary."""
-    known = {field.name for field in fields(Framing)}
-    if not isinstance(values, dict) or not values.keys() <= known:
-        raise ModelError(f'"framing" must have the fields {", ".join(sorted(known))} and no others')
-    framing: dict[str, Any] = {}
-    for name, tokens in values.items():
-        size = config.source_vocabulary if "source" in name else config.target_vocabulary
-        if tokens is None and name == "source_suffix":
-            continue
-        if not isinstance(tokens, list) or not all(
-            isinstance(token, int) and 0 <= token < size for token in tokens
-        ):
-            raise ModelError(f'"{name}" must be a list of ids below {size}, not {tokens}')
-        framing[name] = tuple(tokens)
-    return Framing(**framing)
-
-
-def _read_alignment(values: Any, config: TransformerConfig | RnnConfig) -> dict[str, int] | None:
-    """Read which decoder layer and head align; None if it is not known."""
-    if values is None:
-        return None
-    limits = 1, 1  # of an RNN: its first layer alone looks at the source
-    if isinstance(config, TransformerConfig):
-        limits = config.decoder_layers, config.heads
-    known = {name: range(limit) for name, limit in zip(_ALIGNED, limits, strict=True)}
-    if not isinstance(values, dict) or values.keys() != known.keys():
-        raise ModelError(f'"alignment" must have the fields {" and ".join(known)}')
-    for name, value in values.items():
-        if type(value) is not int or value not in known[name]:
-            raise ModelError(f'"alignment": {name} must be below {len(known[name])}, not {value}')
-    return values
 
 
 def _positions(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lexbeam.errors import MissingExtraError
 
-__all__ = ["decay", "export", "run"]
+__all__ = ["decay", "export_bundle", "run"]
 
 
 def run(config: str | Path) -> Path | None:
@@ -27,7 +27,7 @@ def run(config: str | Path) -> Path | None:
     return run_file(Path(config))
 
 
-def export(config: str | Path) -> Path:
+def export_bundle(config: str | Path) -> Path:
     """Write the bundle of a run as its last checkpoint has it, also while it goes on.
 
     Returns:

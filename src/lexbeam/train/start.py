@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from lexbeam import bundle
 from lexbeam.errors import InputError
-from lexbeam.moses import CODES, PIECES
+from lexbeam.models import bundle
+from lexbeam.text.moses_vocabulary import CODES, PIECES
 from lexbeam.train.config import RunConfig
 from lexbeam.train.export import graph_config
 from lexbeam.train.rnn import RecurrentNetwork

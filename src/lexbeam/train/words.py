@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.pieces import SPACE
+from lexbeam.text.vocabulary import SPACE
 from lexbeam.train.vocabulary import BYTES, EOS
 
 _BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(BYTES))
