@@ -10,7 +10,9 @@ pytest.importorskip("thot")
 from helpers.toy_training import WORDS
 from lexbeam.errors import ModelError
 from lexbeam.train import alignment
+from lexbeam.train.examples import swap_shared_words
 from lexbeam.train.vocabulary import SentencePieces, train_sentencepiece
+from lexbeam.train.words import PieceWords
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,35 @@ def test_a_damaged_model_is_named(vocabulary: SentencePieces, tmp_path: Path) ->
     (folder / "model-forth").mkdir(parents=True)
     with pytest.raises(ModelError, match="model-forth"):
         alignment.align(tmp_path, vocabulary, corpora)
+
+
+def test_swapped_names_and_joined_pairs_have_the_words_of_their_pairs(
+    vocabulary: SentencePieces,
+) -> None:
+    words = PieceWords(vocabulary.pieces)
+    pair = ("Tom_x has 1250 books, said Mary (2).", "Tom_x hat 1250 Bücher, sagte Mary (2).")
+    other = ("A red house.", "Ein rotes Haus.")
+
+    def split(text: str) -> list[str]:
+        return words.split(vocabulary.encode([text])[0])
+
+    assert split(pair[0]) == [
+        "tom_x",
+        "has",
+        "1250",
+        "books",
+        ",",
+        "said",
+        "mary",
+        "(",
+        "2",
+        ")",
+        ".",
+    ]
+    for seed in range(20):
+        swapped = swap_shared_words(pair, ["Kovač", "Ṕé_2"], random.Random(seed))
+        assert swapped != pair
+        for side in (0, 1):
+            assert len(split(swapped[side])) == len(split(pair[side]))
+            joined = split(f"{swapped[side]} {other[side]}")
+            assert joined == split(swapped[side]) + split(other[side])

@@ -109,6 +109,8 @@ def write(
     """
     check_precision(precision)
     framing = framing or Framing()
+    named = dict(zip(ALIGNED, alignment, strict=True)) if alignment else None
+    aligned = read_alignment(named, config)
     kept = _in_int8(_finite(weights)) if precision == "int8" else _finite(weights)
     _build(config, kept, shortlist=False)  # whatever is missing is named now
     moses = source_spm if isinstance(source_spm, MosesBpe) else None
@@ -135,7 +137,7 @@ def write(
         "precision": precision,
         "origin": origin,
         "framing": asdict(framing),
-        **({"alignment": dict(zip(ALIGNED, alignment, strict=True))} if alignment else {}),
+        **({"alignment": aligned} if aligned else {}),
         "files": {name: _hash((folder / name).read_bytes()) for name in (_WEIGHTS, *given)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
