@@ -93,19 +93,8 @@ def test_swapped_names_and_joined_pairs_have_the_words_of_their_pairs(
     def split(text: str) -> list[str]:
         return words.split(vocabulary.encode([text])[0])
 
-    assert split(pair[0]) == [
-        "tom_x",
-        "has",
-        "1250",
-        "books",
-        ",",
-        "said",
-        "mary",
-        "(",
-        "2",
-        ")",
-        ".",
-    ]
+    expected = "tom_x has 1250 books , said mary ( 2 ) ."
+    assert " ".join(split(pair[0])) == expected
     for seed in range(20):
         swapped = swap_shared_words(pair, ["Kovač", "Ṕé_2"], random.Random(seed))
         assert swapped != pair

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.train.vocabulary import BYTES, EOS
 
-_BYTES = frozenset(f"<0x{byte:02X}>" for byte in range(BYTES))
+_BYTES = {f"<0x{byte:02X}>": byte for byte in range(BYTES)}
+_ASCII = 128
 
 Ids = NDArray[np.int32]
 
@@ -24,7 +25,7 @@ class PieceWords:
     """Groups the pieces of a vocabulary into words."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        bare = [piece.replace(SPACE, "") for piece in pieces]
+        bare = [_character(piece.replace(SPACE, "")) for piece in pieces]
         self._texts = [text.lower() for text in bare]
         self._opens = np.array([piece.startswith(SPACE) for piece in pieces])
         self._opens[EOS] = True
@@ -55,6 +56,12 @@ class PieceWords:
             else:
                 words[-1] += self._texts[piece]
         return [word or SPACE for word in words]
+
+
+def _character(text: str) -> str:
+    """Return the character that a piece of a single byte stands for, if it is a whole one."""
+    byte = _BYTES.get(text, _ASCII)
+    return chr(byte) if byte < _ASCII else text
 
 
 def _is_punctuation(text: str) -> bool:
