@@ -190,8 +190,8 @@ def demand(draw: random.Random, known: list[int]) -> Any:
         tuple(Form(phrase(draw, known)) for _ in range(draw.randint(1, 2)))
         for _ in range(draw.randint(1, 3))
     )
-    price = draw.choice([None, None, 1.0, 10.0])
-    return Pattern(parts, last=draw.random() < 0.2, price=price)
+    penalty = draw.choice([None, None, 1.0, 10.0])
+    return Pattern(parts, last=draw.random() < 0.2, penalty=penalty)
 
 
 if __name__ == "__main__":

@@ -18,19 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 
 class LexbeamError(Exception):
     """Base of all errors that lexbeam raises on purpose."""
-
-
-class InputError(LexbeamError, ValueError):
-    """What the caller passed can't be used."""
-
-
-class SettingError(InputError):
-    """A setting of the search is unknown or out of range."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +36,12 @@ class Subject:
     """How it is shown where nothing better is known: its tokens."""
 
 
-class ConstraintError(InputError):
-    """A phrase can't be demanded, avoided or forced as it stands.
+class InputError(LexbeamError, ValueError):
+    """What the caller passed can't be used.
 
     ``reason`` has a ``{}`` for each of the ``subjects``, so that a caller who knows them by
     another name can say the same with it (`renamed`). ``sentence`` is the number of the sentence
-    that was refused, None where there is only one.
+    or text that was refused, None where there is only one or all are meant.
     """
 
     def __init__(self, reason: str, *subjects: Subject, sentence: int | None = None) -> None:
@@ -63,19 +55,31 @@ class ConstraintError(InputError):
         where = "" if self.sentence is None else f"sentence {self.sentence}: "
         return where + (self.reason.format(*shown) if shown else self.reason)
 
-    def renamed(self, name: Callable[[Subject], str], sentence: int | None) -> ConstraintError:
+    def renamed(self, name: Callable[[Subject], str], sentence: int | None) -> Self:
         """Return the same error with other names for what it speaks of."""
         subjects = (Subject(each.role, each.index, name(each)) for each in self.subjects)
         return type(self)(self.reason, *subjects, sentence=sentence)
 
+    def in_sentence(self, sentence: int | None) -> Self:
+        """Return the same error as one of another sentence; None where there is only one."""
+        return type(self)(self.reason, *self.subjects, sentence=sentence)
+
     def __reduce__(self) -> Any:
-        return _remake_constraint_error, (type(self), self.reason, self.subjects, self.sentence)
+        return _remake_input_error, (type(self), self.reason, self.subjects, self.sentence)
 
 
-def _remake_constraint_error(
-    kind: type[ConstraintError], reason: str, subjects: tuple[Subject, ...], sentence: int | None
-) -> ConstraintError:
+def _remake_input_error(
+    kind: type[InputError], reason: str, subjects: tuple[Subject, ...], sentence: int | None
+) -> InputError:
     return kind(reason, *subjects, sentence=sentence)
+
+
+class SettingError(InputError):
+    """A setting of the search is unknown or out of range."""
+
+
+class ConstraintError(InputError):
+    """A phrase can't be demanded, avoided or forced as it stands."""
 
 
 class ModelError(LexbeamError):

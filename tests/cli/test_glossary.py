@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import main
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def terms(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["glossary", *map(str, arguments)])
+    return CliRunner().invoke(main, ["glossary", *map(str, arguments)])
 
 
 def test_a_clean_glossary(terms: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_used_is_a_problem(terms: Path, tmp_path: Path) ->
     result = run("check", terms, tmp_path / "missing.tbx")
     assert result.exit_code == 1
     assert f"{terms}: error: line 1 is not utf-8: byte 0xf6" in result.output
-    assert "missing.tbx: No such file" in result.output
+    assert "missing.tbx: error: can't be read: No such file" in result.output
     assert run("check", terms, "--encoding", "cp1252").exit_code == 0
 
 

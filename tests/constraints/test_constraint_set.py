@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.constraints.constraint import usable_forms
-from lexbeam.constraints.constraint_set import Constraint, Constraints
+from lexbeam.constraints.constraint import Constraint, usable_forms
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.kinds import Phrase
 from lexbeam.errors import ConstraintError, quoted
 
 
 def plain(phrase: str) -> Constraint:
-    return Constraint(((phrase,),))
+    return Phrase(((phrase,),))
 
 
 def test_phrases_are_cleaned() -> None:

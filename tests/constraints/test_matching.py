@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.constraints.constraint import Constraint, Kind
-from lexbeam.constraints.matching import Place, find, find_all, words_between
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.kinds import KINDS, AnyOf, Gap, Phrase
+from lexbeam.constraints.matching import Occurrence, find_all, words_between
 
 
 def gap(*parts: str | tuple[str, ...], within: int | None = None) -> Constraint:
     return chain("gap", *parts, within=within)
 
 
-def chain(kind: Kind, *parts: str | tuple[str, ...], within: int | None = None) -> Constraint:
+def chain(key: str, *parts: str | tuple[str, ...], within: int | None = None) -> Constraint:
     forms = tuple((part,) if isinstance(part, str) else part for part in parts)
-    return Constraint(forms, kind=kind, within=within)
+    (kind,) = (kind for kind in KINDS if kind.key == key)
+    return kind(forms, within=within)
 
 
 @pytest.mark.parametrize(
@@ -50,28 +53,28 @@ def chain(kind: Kind, *parts: str | tuple[str, ...], within: int | None = None) 
         ("Die Fabrik", chain("prefix", "Fab"), []),
     ],
 )
-def test_where_it_stands(text: str, constraint: Constraint, expected: list[Place]) -> None:
-    assert find(text, constraint) == expected
+def test_occurrences(text: str, constraint: Constraint, expected: list[Occurrence]) -> None:
+    assert constraint.find(text) == expected
 
 
 def test_a_gap_stays_in_one_sentence_an_order_need_not() -> None:
     text, starts = "Er fängt an. Dann hört er auf.", [0, 13]
-    assert find(text, gap("fängt", "auf"), starts=starts) == []
-    assert find(text, gap("hört", "auf"), starts=starts)
-    assert find(text, chain("order", "fängt", "auf"), starts=starts)
+    assert gap("fängt", "auf").find(text, starts=starts) == []
+    assert gap("hört", "auf").find(text, starts=starts)
+    assert chain("order", "fängt", "auf").find(text, starts=starts)
 
 
 def test_a_single_form_may_overlap_with_itself_nothing_else_may() -> None:
-    assert len(find("na na na", Constraint((("na na",),)), 3)) == 2
-    assert len(find("na na na", Constraint((("na na", "x"),), kind="any"), 3)) == 1
-    assert len(find("a b a b", gap("a", "b"), 3)) == 2
+    assert len(Phrase((("na na",),)).find("na na na", 3)) == 2
+    assert len(AnyOf((("na na", "x"),)).find("na na na", 3)) == 1
+    assert len(gap("a", "b").find("a b a b", 3)) == 2
 
 
-def test_equal_constraints_get_different_places() -> None:
-    a = Constraint((("a",),))
-    twice = Constraint((("a",),), count=2)
-    places = find_all("a b a x a", [a, twice, Constraint((("b",),)), a])
-    assert places == [[((0, 1),)], [((4, 5),), ((8, 9),)], [((2, 3),)], []]
+def test_equal_constraints_get_different_occurrences() -> None:
+    a = Phrase((("a",),))
+    twice = Phrase((("a",),), count=2)
+    occurrences = find_all("a b a x a", [a, twice, Phrase((("b",),)), a])
+    assert occurrences == [[((0, 1),)], [((4, 5),), ((8, 9),)], [((2, 3),)], []]
 
 
 def test_words_are_what_begins_after_a_space() -> None:
@@ -85,7 +88,7 @@ PARTS = st.lists(st.lists(FORMS, min_size=1, max_size=2, unique=True).map(tuple)
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d.", "b,", "ab"]), max_size=7).map(" ".join)
 
 
-def every_chain(text: str, constraint: Constraint, starts: list[int]) -> list[Place]:
+def every_chain(text: str, constraint: Constraint, starts: list[int]) -> list[Occurrence]:
     options = []
     for part in constraint.parts:
         spans = {
@@ -94,14 +97,16 @@ def every_chain(text: str, constraint: Constraint, starts: list[int]) -> list[Pl
             for match in re.finditer(rf"(?=(?<!\w)({re.escape(form)})(?!\w))", text)
         }
         options.append(sorted(spans))
-    return [place for place in product(*options) if fits(text, place, constraint, starts)]
+    return [
+        occurrence for occurrence in product(*options) if fits(text, occurrence, constraint, starts)
+    ]
 
 
-def fits(text: str, place: Place, constraint: Constraint, starts: list[int]) -> bool:
+def fits(text: str, occurrence: Occurrence, constraint: Constraint, starts: list[int]) -> bool:
     words = [m.start() for m in re.finditer(r"\S+", text) if re.search(r"\w", m[0])]
-    for (_, end), (start, _) in pairwise(place):
+    for (_, end), (start, _) in pairwise(occurrence):
         between = sum(end < word < start for word in words)
-        parted = constraint.kind == "gap" and any(end <= s <= start for s in starts)
+        parted = isinstance(constraint, Gap) and any(end <= s <= start for s in starts)
         if end > start or parted:
             return False
         if constraint.within is not None and between > constraint.within:
@@ -109,9 +114,11 @@ def fits(text: str, place: Place, constraint: Constraint, starts: list[int]) -> 
     return True
 
 
-def longest_row(places: list[Place], after: int = 0) -> int:
-    following = [place for place in places if place[0][0] >= after]
-    return max((1 + longest_row(places, place[-1][1]) for place in following), default=0)
+def longest_row(occurrences: list[Occurrence], after: int = 0) -> int:
+    following = [occurrence for occurrence in occurrences if occurrence[0][0] >= after]
+    return max(
+        (1 + longest_row(occurrences, occurrence[-1][1]) for occurrence in following), default=0
+    )
 
 
 @given(
@@ -122,23 +129,23 @@ def longest_row(places: list[Place], after: int = 0) -> int:
     st.integers(1, 3),
 )
 def test_chains_are_those_of_brute_force(
-    text: str, parts: list[tuple[str, ...]], kind: Kind, within: int | None, times: int
+    text: str, parts: list[tuple[str, ...]], key: str, within: int | None, times: int
 ) -> None:
     if len(parts) == len(parts[0]) == 1:
         parts = [("a", "b")]
     starts = [0, *(m.end() for m in re.finditer(r"d\. ", text))]
-    constraint = Constraint(tuple(parts), kind=kind, case="exact", within=within)
+    constraint = replace(chain(key, *parts, within=within), case="exact")
     every = every_chain(text, constraint, starts)
-    found = find(text, constraint, times, starts)
-    assert all(place in every for place in found)
+    found = constraint.find(text, times, starts)
+    assert all(occurrence in every for occurrence in found)
     assert all(one[-1][1] <= other[0][0] for one, other in pairwise(found))
     assert len(found) == min(times, longest_row(every))
 
 
 @given(TEXTS, st.lists(FORMS, max_size=4))
 def test_phrases_are_counted_as_a_text_search_counts_them(text: str, phrases: list[str]) -> None:
-    constraints = [Constraint(((phrase,),), case="exact") for phrase in phrases]
-    met = [bool(places) for places in find_all(text, constraints)]
+    constraints = [Phrase(((phrase,),), case="exact") for phrase in phrases]
+    met = [bool(occurrences) for occurrences in find_all(text, constraints)]
     for number, phrase in enumerate(phrases):
         there = len(re.findall(rf"(?=(?<!\w){re.escape(phrase)}(?!\w))", text))
         assert met[number] == (phrases[: number + 1].count(phrase) <= there)

@@ -1,22 +1,16 @@
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.kinds import AnyOf, Gap, Lemma, Order, Phrase, Prefix, Suffix
 from lexbeam.constraints.parsing import Reader, read_argument, read_list
 from lexbeam.errors import ConstraintError, InputError, MissingExtraError
-
-SCHEMA = Path(__file__).parents[2] / "docs" / "constraints.schema.json"
 
 
 @pytest.fixture(autouse=True)
@@ -41,35 +35,35 @@ def read(given: Any, language: str | None = "de") -> Constraint:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("  no \n tapete ", Constraint((("no tapete",),))),
-        ({"text": "a"}, Constraint((("a",),))),
-        ({"text": "a", "case": "any", "count": 2}, Constraint((("a",),), case="any", count=2)),
-        ({"any": ["a", "b", " a "]}, Constraint((("a", "b"),), "any")),
-        ({"any": ["a"], "soft": 2}, Constraint((("a",),), "any", soft=2.0)),
-        ({"order": ["a", "b c"]}, Constraint((("a",), ("b c",)), "order")),
+        ("  no \n tapete ", Phrase((("no tapete",),))),
+        ({"text": "a"}, Phrase((("a",),))),
+        ({"text": "a", "case": "any", "count": 2}, Phrase((("a",),), case="any", count=2)),
+        ({"any": ["a", "b", " a "]}, AnyOf((("a", "b"),))),
+        ({"any": ["a"], "soft": 2}, AnyOf((("a",),), soft=2.0)),
+        ({"order": ["a", "b c"]}, Order((("a",), ("b c",)))),
         (
             {"gap": ["a", {"any": ["b", "c"]}], "within": 0},
-            Constraint((("a",), ("b", "c")), "gap", within=0),
+            Gap((("a",), ("b", "c")), within=0),
         ),
-        ({"lemma": "Haus"}, Constraint((("Haus", "Hauses", "Häuser"),), "lemma")),
-        ({"lemma": "Haus", "language": "en"}, Constraint((("Haus",),), "lemma")),
+        ({"lemma": "Haus"}, Lemma((("Haus", "Hauses", "Häuser"),))),
+        ({"lemma": "Haus", "language": "en"}, Lemma((("Haus",),))),
         (
             {"order": ["das", {"lemma": "Haus"}]},
-            Constraint((("das",), ("Haus", "Hauses", "Häuser")), "order"),
+            Order((("das",), ("Haus", "Hauses", "Häuser"))),
         ),
         # all or nothing
         (
             {"text": "a", "count": 2, "soft": 1},
-            Constraint((("a",), ("a",)), "order", soft=1.0),
+            Order((("a",), ("a",)), soft=1.0),
         ),
-        ({"prefix": "Fab"}, Constraint((("Fab",),), "prefix")),
-        ({"prefix": " Die  Fab "}, Constraint((("Die Fab ",),), "prefix")),
-        ({"suffix": "ist gut."}, Constraint((("ist gut.",),), "suffix")),
+        ({"prefix": "Fab"}, Prefix((("Fab",),))),
+        ({"prefix": " Die  Fab "}, Prefix((("Die Fab ",),))),
+        ({"suffix": "ist gut."}, Suffix((("ist gut.",),))),
     ],
 )
 def test_shapes(given: Any, expected: Constraint) -> None:
     assert read(given) == expected
-    assert read(given).asked == given
+    assert read(given).given == given
     assert read(expected) is expected
 
 
@@ -106,10 +100,10 @@ def test_shapes(given: Any, expected: Constraint) -> None:
         ({"text": "a", "count": 1.5}, r"\[0\]\.count must be a whole number"),
         ({"text": "a", "count": float("nan")}, r"\[0\]\.count must be a whole number"),
         ({"gap": ["a", "b"], "within": -1}, r"\[0\]\.within must be a whole number from 0 to 50"),
-        ({"text": "a", "soft": -1}, r"\[0\]\.soft must be a price in log-probability"),
-        ({"text": "a", "soft": "2"}, r"\[0\]\.soft must be a price"),
-        ({"text": "a", "soft": float("inf")}, r"\[0\]\.soft must be a price"),
-        ({"text": "a", "soft": 10**400}, r"\[0\]\.soft must be a price"),
+        ({"text": "a", "soft": -1}, r"\[0\]\.soft must be a penalty in log-probability"),
+        ({"text": "a", "soft": "2"}, r"\[0\]\.soft must be a penalty"),
+        ({"text": "a", "soft": float("inf")}, r"\[0\]\.soft must be a penalty"),
+        ({"text": "a", "soft": 10**400}, r"\[0\]\.soft must be a penalty"),
         ({"text": "a", "count": 10**5000}, r"\[0\]\.count must be .* not int$"),
         ({"gap": ["a", "b"], "count": 2, "soft": 1}, r'\[0\] has "count" and "soft"'),
         ({"lemma": 3}, r"\[0\]\.lemma must be text"),
@@ -136,7 +130,7 @@ def test_a_lemma_needs_a_language_and_its_extra(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    "given", [{"gap": ["a", "b"]}, {"suffix": "a"}, {"text": "a", "soft": 1}, Constraint((), "gap")]
+    "given", [{"gap": ["a", "b"]}, {"suffix": "a"}, {"text": "a", "soft": 1}, Gap(())]
 )
 def test_what_can_not_be_avoided(given: Any) -> None:
     with pytest.raises(ConstraintError, match=r"avoid\[0\] "):
@@ -162,57 +156,5 @@ def test_a_list_in_a_file(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\xff\n")
     with pytest.raises(InputError, match=r"words.txt, line 2 is not valid UTF-8: byte 0xff at 1"):
         read_list(path)
-    with pytest.raises(InputError, match=r"none.txt can't be read: No such file"):
+    with pytest.raises(InputError, match=r"none.txt: can't be read: No such file"):
         read_list(tmp_path / "none.txt")
-
-
-# --- the schema says the same ------------------------------------------------------------------
-
-PHRASES = st.sampled_from(["a", "b c", " d ", "", " "])
-LISTS = st.lists(PHRASES, max_size=3)
-KINDS = ["text", "any", "lemma", "order", "gap", "prefix", "suffix"]
-VALUES = (
-    PHRASES
-    | LISTS
-    | st.lists(st.dictionaries(st.sampled_from(KINDS), PHRASES | LISTS))
-    | (st.none() | st.integers(-1, 2))
-)
-OPTIONS: dict[str, st.SearchStrategy[Any]] = {
-    "case": st.sampled_from(["exact", "start", "any", "upper", None, 1]),
-    "count": st.sampled_from([0, 1, 2.0, 100, 101, 1.5, True, None, "1"]),
-    "soft": st.sampled_from([0, 1.5, -1, 1e9, 1e8, False, None, "1"]),
-    "within": st.sampled_from([0, 3, -1, 2.0, 0.5, True, None, 50, 51]),
-    "language": st.sampled_from(["de", "", None, 1]),
-    "more": st.none(),
-}
-
-
-@st.composite
-def shapes(draw: st.DrawFn) -> Any:
-    if draw(st.integers(0, 5)) == 0:
-        return draw(VALUES)
-    shape = {draw(st.sampled_from(KINDS)): draw(VALUES)}
-    for key in draw(st.lists(st.sampled_from([*OPTIONS, *KINDS]), max_size=3)):
-        shape.setdefault(key, draw(OPTIONS.get(key, VALUES)))
-    return shape
-
-
-@given(
-    st.sampled_from(["constraints", "avoid", "prefix"]), shapes() | st.lists(shapes(), max_size=2)
-)
-def test_the_schema_takes_what_the_parser_takes(name: str, given: Any) -> None:
-    record = {"text": "x", name: given}
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
-    try:
-        get = record.get
-        Constraints.build(get("constraints"), get("avoid"), get("prefix"), language="de")
-        taken = True
-    except ConstraintError as error:
-        if "can't begin with" in str(error):  # two prefixes: each is fine
-            return
-        taken = False
-    assert validator.is_valid(record) == taken
-
-
-def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(json.loads(SCHEMA.read_text()))

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from lexbeam.models.model import Model, word_starts
+from lexbeam.models.model import Model, cannot_continue_word
 from lexbeam.search.arrays import PAD, IntArray
 from lexbeam.search.scorer import Scores
 from lexbeam.text.moses_vocabulary import MosesBpe
-from lexbeam.text.spelling import BoolArray
+from lexbeam.text.word_masks import BoolArray
 from lexbeam.translation.translator import Translator
 
 CORPUS = """
@@ -123,7 +123,7 @@ def moses(tmp_path_factory: pytest.TempPathFactory) -> MosesBpe:
 
 @pytest.fixture
 def echo(processor: sentencepiece.SentencePieceProcessor) -> EchoScorer:
-    return EchoScorer(len(processor), word_starts(processor))
+    return EchoScorer(len(processor), cannot_continue_word(processor))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from helpers.networks import TINY, VOCABULARY, Reference, random_weights
 from lexbeam.models import calibration
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.graphs import transformer
+from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs.weights import Observed, quantise
 
 SOURCES = [[5, 9, 3, 0], [8, 22, 0], [11, 30, 2, 7, 7, 21, 0]]
@@ -17,8 +17,8 @@ SOURCES = [[5, 9, 3, 0], [8, 22, 0], [11, 30, 2, 7, 7, 21, 0]]
 
 def multipliers(**change: Any) -> dict[str, float]:
     config = replace(TINY, **change)
-    graphs = transformer.build(config, Observed(random_weights(config)), shortlist=False)
-    return calibration.measure(graphs, SOURCES, VOCABULARY, eos=0)
+    graphs = config.build(Observed(random_weights(config)), shortlist=False)
+    return calibration.measure(graphs, SOURCES, TokenRules(VOCABULARY, 0))
 
 
 def first_scores(engine: OnnxEngine, sources: list[list[int]]) -> Any:
@@ -62,8 +62,8 @@ def test_a_batch_is_its_sentences_to_the_last_digit() -> None:
         )
         for name, weight in random_weights(TINY).items()
     }
-    graphs = transformer.build(TINY, rounded, shortlist=False)
-    engine = OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=0)
+    graphs = TINY.build(rounded, shortlist=False)
+    engine = OnnxEngine(graphs, TokenRules(VOCABULARY, 0))
     together = first_scores(engine, SOURCES)
     for row, source in enumerate(SOURCES):
         np.testing.assert_allclose(together[row], first_scores(engine, [source])[0], atol=1e-5)

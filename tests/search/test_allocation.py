@@ -5,38 +5,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexbeam.search.adjustment import adjust, adjust_one
 from lexbeam.search.allocation import (
     HANDICAP,
     POLICIES,
     Cbs,
     Dba,
+    Explanation,
     Gbs,
     Lookahead,
     Plain,
-    adjust,
+    Policy,
     allocate,
-    from_top,
-    k_best,
+    fill_from_top,
+    register,
 )
 from lexbeam.search.arrays import IntArray
+from lexbeam.search.beam_search import decode
+from lexbeam.testing import HistoryScorer
 
 NO = -np.inf
-
-
-def adjust_one(slots: list[int], counts: list[int]) -> list[int]:
-    """Adjust as the paper tells it, bank by bank, outward from each."""
-    slots = list(slots)
-    for distance in range(1, len(slots)):
-        for step in (distance, -distance):
-            for giver in range(len(slots)):
-                taker = giver + step
-                if 0 <= taker < len(slots):
-                    spare = max(slots[giver] - counts[giver], 0)
-                    lacking = max(counts[taker] - slots[taker], 0)
-                    moved = min(spare, lacking)
-                    slots[giver] -= moved
-                    slots[taker] += moved
-    return [min(slot, count) for slot, count in zip(slots, counts, strict=True)]
 
 
 def test_equal_slots_and_the_remainder_to_the_top_bank() -> None:
@@ -49,45 +37,13 @@ def test_equal_slots_and_the_remainder_to_the_top_bank() -> None:
     assert slots[5].tolist() == [0] * 12 + [10]
 
 
-def test_the_papers_figure_of_bank_adjustment() -> None:
-    """k = 5, C = 4, one slot a bank; eight candidates, all in banks 0 and 1."""
-    slots = allocate(5, np.array([4]))
-    assert slots.tolist() == [[1, 1, 1, 1, 1]]
-    for in_bank_0 in range(9):
-        counts = np.array([[in_bank_0, 8 - in_bank_0, 0, 0, 0]])
-        adjusted = adjust(slots, counts)[0]
-        assert adjusted.sum() == 5
-        assert adjusted[2:].tolist() == [0, 0, 0]
-    assert adjust(slots, np.array([[5, 3, 0, 0, 0]])).tolist() == [[2, 3, 0, 0, 0]]
-    assert adjust(slots, np.array([[4, 4, 0, 0, 0]])).tolist() == [[1, 4, 0, 0, 0]]
-
-
 def test_the_papers_figure_of_a_step() -> None:
-    """k = 5, 15 candidates, one slot a bank: the best of each bank goes on."""
+    """k = 5, 15 candidates, one slot per bank: the best of each bank goes on."""
     bank = np.array([[0] * 6 + [1] * 4 + [2] * 3 + [3] + [4]])
     score = -np.arange(1.0, 16.0)[None, :]
     selection = Dba(5, np.array([4]), np.array([1])).select(bank, score)
     assert selection.taken.all()
-    assert selection.places.tolist() == [[14, 13, 10, 6, 0]]
-
-
-def test_of_two_equally_near_banks_the_one_with_more_constraints_met_is_served() -> None:
-    adjusted = adjust(np.array([[1, 1, 1]]), np.array([[5, 0, 5]]))
-    assert adjusted.tolist() == [[1, 0, 2]]
-
-
-banks = st.integers(1, 7)
-
-
-@given(st.data(), st.integers(1, 20), banks)
-def test_adjustment_against_the_definition(data: st.DataObject, beam: int, n: int) -> None:
-    counts = [data.draw(st.lists(st.integers(0, 8), min_size=n, max_size=n)) for _ in range(3)]
-    slots = allocate(beam, np.array([n - 1] * 3))
-    adjusted = adjust(slots, np.array(counts))
-    for row, of_row, before in zip(adjusted.tolist(), counts, slots.tolist(), strict=True):
-        assert row == adjust_one(before, of_row)
-        assert sum(row) == min(beam, sum(of_row)), "the beam is filled"
-        assert all(slot <= count for slot, count in zip(row, of_row, strict=True))
+    assert selection.indices.tolist() == [[14, 13, 10, 6, 0]]
 
 
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=9), st.integers(1, 20))
@@ -96,7 +52,7 @@ def test_with_fewer_slots_than_banks_the_beam_is_filled_from_the_top(
 ) -> None:
     beam = min(beam, len(counts) - 1)
     slots = adjust(allocate(beam, np.array([len(counts) - 1])), np.array([counts]))
-    assert from_top(beam, np.array([counts])).tolist() == slots.tolist()
+    assert fill_from_top(beam, np.array([counts])).tolist() == slots.tolist()
 
 
 @st.composite
@@ -127,9 +83,9 @@ def test_dba_fills_each_banks_slots_with_its_best(
             inside = [p for p in real if bank[row][p] == number]
             inside.sort(key=lambda p: (-score[row][p], p))
             expected += inside[: slots[number]]
-        places = selection.places[row][selection.taken[row]].tolist()
-        assert places == expected
-        assert len(places) == min(beam, len(real))
+        indices = selection.indices[row][selection.taken[row]].tolist()
+        assert indices == expected
+        assert len(indices) == min(beam, len(real))
 
 
 @given(candidate_batches(), st.integers(1, 12))
@@ -146,7 +102,7 @@ def test_lookahead_sets_each_candidate_back_by_those_of_its_bank_before_it(
         }
         best = sorted(by_bank, key=lambda p: -(score[row][p] - HANDICAP * before[p]))[:beam]
         expected = [p for p in by_bank if p in best]
-        assert selection.places[row][selection.taken[row]].tolist() == expected
+        assert selection.indices[row][selection.taken[row]].tolist() == expected
 
 
 @given(candidate_batches(), st.integers(1, 3))
@@ -155,31 +111,33 @@ def test_gbs_gives_each_bank_its_own_beam(
 ) -> None:
     sizes, bank, score = batch
     policy = Gbs(base, np.array(sizes), np.ones_like(sizes))
+    assert policy.beam_sizes is not None
     assert policy.beam_sizes.tolist() == [base * (size + 1) for size in sizes]
     assert policy.beam == base * (max(sizes) + 1)
     selection = policy.select(bank, score)
     for row, size in enumerate(sizes):
-        places = selection.places[row][selection.taken[row]]
+        indices = selection.indices[row][selection.taken[row]]
         real = score[row] > NO
         for number in range(size + 1):
             inside = sorted(score[row][real & (bank[row] == number)])[::-1][:base]
-            chosen = places[bank[row][places] == number]
+            chosen = indices[bank[row][indices] == number]
             assert sorted(score[row][chosen])[::-1] == inside
 
 
 def test_cbs_needs_a_beam_for_each_set() -> None:
     policy = Cbs(2, np.array([3]), np.array([8]))
+    assert policy.beam_sizes is not None
     assert policy.beam_sizes.tolist() == [16]
     bank = np.array([[0, 0, 0, 5, 7, 7]])
     selection = policy.select(bank, -np.arange(6.0)[None, :])
-    assert selection.places[selection.taken].tolist() == [4, 5, 3, 0, 1]
+    assert selection.indices[selection.taken].tolist() == [4, 5, 3, 0, 1]
 
 
 def test_plain_search_does_not_look_at_banks() -> None:
     selection = Plain(2, np.array([3]), np.array([1])).select(
         np.array([[0, 3, 1]]), np.array([[-1.0, -3.0, -2.0]])
     )
-    assert selection.places.tolist() == [[0, 2]]
+    assert selection.indices.tolist() == [[0, 2]]
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -191,17 +149,7 @@ def test_without_constraints_all_policies_are_plain_search(name: str) -> None:
     expected = (-score).argsort(axis=1)[:, :6]
     assert policy.beam == 6
     assert policy.beam_sizes is None or policy.beam_sizes.tolist() == [6, 6, 6]
-    assert policy.select(nothing, score).places.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("rows", [1, 60])
-def test_k_best_takes_the_first_of_equals(rows: int) -> None:
-    random = np.random.default_rng(1)
-    keys = random.integers(0, 5, (rows, 200)).astype(float)
-    keys[:, ::7] = NO
-    for k in (1, 7, 100, 200, 300):
-        expected = (-keys).argsort(axis=1, kind="stable")[:, :k]
-        assert k_best(keys, k).tolist() == expected.tolist()
+    assert policy.select(nothing, score).indices.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("policy", [Dba, Lookahead])
@@ -214,4 +162,64 @@ def test_large_and_small_batches_select_alike(policy: type[Dba] | type[Lookahead
         one = policy(8, np.array([30]), np.array([1])).select(
             bank[row : row + 1], score[row : row + 1]
         )
-        assert whole.places[row].tolist() == one.places[0].tolist()
+        assert whole.indices[row].tolist() == one.indices[0].tolist()
+
+
+def explain(name: str, beam_size: int, counts: list[int]) -> Explanation:
+    policy = POLICIES[name](beam_size, np.array([len(counts) - 1]), np.array([len(counts)]))
+    return policy.explain(counts)
+
+
+def test_a_policy_explains_its_slots_and_moves() -> None:
+    moves = [(2, 1, 1), (3, 1, 1), (4, 1, 1)]
+    assert explain("dba", 5, [4, 4, 0, 0, 0]) == ([1] * 5, moves)
+    assert explain("gbs", 2, [1, 0, 5]) == explain("cbs", 2, [1, 0, 5]) == ([2, 2, 2], [])
+    assert explain("lookahead", 5, [4, 4, 0]) == explain("beam", 5, [4]) == (None, [])
+
+
+@given(candidate_batches(), st.integers(1, 12))
+def test_what_dba_explains_is_what_it_selects(
+    batch: tuple[list[int], IntArray, np.ndarray[tuple[int, int], np.dtype[np.float64]]], beam: int
+) -> None:
+    sizes, bank, score = batch
+    for row, size in enumerate(sizes):
+        policy = Dba(beam, np.array([size]), np.array([1]))
+        real = score[row] > NO
+        counts = np.bincount(bank[row][real], minlength=size + 1).tolist()
+        given, moves = policy.explain(counts)
+        assert given is not None
+        slots = list(given)
+        for giver, taker, moved in moves:
+            slots[giver] -= moved
+            slots[taker] += moved
+        selection = policy.select(bank[row : row + 1], score[row : row + 1])
+        chosen = bank[row][selection.indices[0][selection.taken[0]]]
+        filled = np.bincount(chosen, minlength=size + 1).tolist()
+        assert filled == [min(slot, count) for slot, count in zip(slots, counts, strict=True)]
+
+
+def test_a_policy_is_known_by_the_name_it_is_registered_under() -> None:
+    class Mine(Dba):
+        """A policy of a user."""
+
+    try:
+        assert register("mine")(Mine) is Mine
+        scorer = HistoryScorer(6, bos=0, eos=1, seed=3)
+        found = [
+            decode(scorer, ["s"], [[[2, 3]]], algorithm=name, beam_size=3, max_length=5)
+            for name in ("mine", "dba")
+        ]
+        assert found[0] == found[1]
+    finally:
+        del POLICIES["mine"]
+
+
+def test_policies_say_what_they_need() -> None:
+    def names(attribute: str) -> set[str]:
+        return {name for name, policy in POLICIES.items() if getattr(policy, attribute)}
+
+    assert issubclass(Plain, Policy)
+    assert names("needs_sets") == {"cbs"}
+    assert names("needs_future_cost") == {"lookahead"}
+    assert names("beam_per_bank") == {"gbs", "cbs"}
+    assert names("has_banks") == POLICIES.keys() - {"beam"}

@@ -12,7 +12,7 @@ from lexbeam.errors import ConstraintError, InputError, LexbeamError, ScorerErro
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.beam_search import Hypothesis, decode
-from lexbeam.search.candidates import Moment
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scores
 from lexbeam.testing import HistoryScorer, TableScorer
 
@@ -308,7 +308,7 @@ def test_pruning_saves_rows_and_a_tight_one_more() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_lag_saves_rows_and_keeps_the_promise(algorithm: str) -> None:
+def test_a_lag_saves_rows_and_meets_all_constraints(algorithm: str) -> None:
     phrases = [[[4, 5], [7], [2]]] * 4
     rows = {}
     for lag in (0, None, 6.0, 0.5):
@@ -322,8 +322,8 @@ def test_a_lag_saves_rows_and_keeps_the_promise(algorithm: str) -> None:
     assert rows[0.5] < rows[6.0] <= rows[0]
 
 
-def test_the_best_of_each_bank_never_lags() -> None:
-    """A greedy bank: with any lag the beam still reaches the phrase through its own bank."""
+def test_the_best_of_each_bank_is_never_dropped_for_its_lag() -> None:
+    """With the least lag the phrase is still reached through its own bank."""
     for seed in range(20):
         scorer = HistoryScorer(10, seed=seed, spread=3.0)
         found = decode(scorer, ["s"], [[[4, 5, 6]]], beam_size=8, lag=1e-9, max_length=12)
@@ -331,7 +331,7 @@ def test_the_best_of_each_bank_never_lags() -> None:
 
 
 class CountingScorer:
-    """Passes everything on, and counts what it is asked."""
+    """Passes everything on, and counts the rows and tokens that it is asked for."""
 
     def __init__(self, scorer: HistoryScorer | TableScorer) -> None:
         self.inner = scorer
@@ -532,7 +532,7 @@ def test_no_sentences() -> None:
     assert decode(random_table(0), []) == []
 
 
-def test_nothing_to_say() -> None:
+def test_an_empty_output() -> None:
     found = decode(random_table(0), ["s"], max_length=0)[0][0]
     assert found.tokens == []
 
@@ -549,7 +549,7 @@ def test_a_beam_larger_than_the_vocabulary() -> None:
     assert len({tuple(h.tokens) for h in found[0]}) == len(found[0]) > 10
 
 
-def test_many_constraints_with_little_room_to_spare() -> None:
+def test_many_constraints_within_a_short_limit() -> None:
     scorer = HistoryScorer(60, seed=9)
     phrases = [[2 + i, 30 + i % 20] for i in range(28)] + [[59]] * 4
     found = decode(scorer, ["s"], [phrases], beam_size=5, max_length=62)[0][0]
@@ -566,14 +566,14 @@ def test_numpy_tokens_are_taken() -> None:
 @pytest.mark.parametrize("phrases", [[], [[2, 3]]])
 def test_an_observer_sees_every_step_and_changes_nothing(phrases: list[list[int]]) -> None:
     scorer = random_table(3)
-    moments: list[Moment] = []
-    watched = decode(scorer, [None] * 2, [phrases, []], max_length=6, observer=moments.append)
+    steps: list[ObservedStep] = []
+    watched = decode(scorer, [None] * 2, [phrases, []], max_length=6, observer=steps.append)
     assert watched == decode(scorer, [None] * 2, [phrases, []], max_length=6)
-    assert [moment.step for moment in moments] == list(range(len(moments)))
-    assert moments[0].sentences.tolist() == [0, 1]
-    for moment in moments:
-        assert len(moment.beam.token) == len(moment.sentences)
-        places = moment.chosen.places
-        if places is not None:
-            again = moment.chosen.among.take(places)
-            assert again.token.tolist() == moment.beam.token.tolist()
+    assert [step.step for step in steps] == list(range(len(steps)))
+    assert steps[0].sentences.tolist() == [0, 1]
+    for step in steps:
+        assert len(step.beam.token) == len(step.sentences)
+        indices = step.chosen.indices
+        if indices is not None:
+            again = step.chosen.among.take(indices)
+            assert again.token.tolist() == step.beam.token.tolist()

@@ -22,7 +22,7 @@ def compound_lover() -> TableScorer:
 
 @pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs"])
 @pytest.mark.parametrize("lag", [0, 3])
-def test_a_word_that_the_model_would_rather_go_on_with_is_left_behind(
+def test_a_phrase_is_met_even_if_the_model_prefers_to_go_on_with_its_word(
     algorithm: str, lag: float
 ) -> None:
     found = decode(
@@ -39,7 +39,7 @@ def test_a_word_that_the_model_would_rather_go_on_with_is_left_behind(
     assert len(found.tokens) <= 6  # and does not run on to the limit
 
 
-def test_the_best_end_of_a_word_is_looked_for_only_where_one_is_waited_for() -> None:
+def test_only_slots_that_wait_for_the_end_of_a_word_give_their_best_end() -> None:
     score = np.array([[-5.0, -1.0, -2.0, -6.0, -1.0, -3.0]])
     token = np.array([[EOS, TUER, IST, EOS, TUER, GROSS]])
     proposals = Proposals(score, token, np.arange(2), slots=2, options=3)

@@ -31,9 +31,9 @@ def reference(
     for step in range(limit):
         candidates = sorted(
             (
-                (log_prob + float(price), [*tokens, token])
+                (log_prob + float(next_log_prob), [*tokens, token])
                 for log_prob, tokens in live
-                for token, price in enumerate(scorer.next_log_probs("s", tokens))
+                for token, next_log_prob in enumerate(scorer.next_log_probs("s", tokens))
             ),
             reverse=True,
         )[: k * (1 + len(ends))]
@@ -172,7 +172,7 @@ def test_a_scorer_may_stop_outputs() -> None:
         assert hypothesis.finished == (hypothesis.end == 1) == (6 not in hypothesis.tokens)
 
 
-def test_it_is_not_obeyed_before_phrases_are_met() -> None:
+def test_a_scorer_does_not_stop_outputs_before_their_phrases_are_met() -> None:
     class StopAll(Stopping):
         def stops(self, state: Any, parents: IntArray, tokens: IntArray) -> Any:  # noqa: ARG002
             return np.ones_like(tokens, np.bool_)
@@ -182,7 +182,7 @@ def test_it_is_not_obeyed_before_phrases_are_met() -> None:
     assert len(found[1][0].slots) == 1
 
 
-def test_what_stops_says_must_fit() -> None:
+def test_stops_must_have_the_shape_of_the_candidates() -> None:
     class Short(Stopping):
         def stops(self, state: Any, parents: IntArray, tokens: IntArray) -> Any:  # noqa: ARG002
             return np.zeros(1, np.bool_)
@@ -191,10 +191,10 @@ def test_what_stops_says_must_fit() -> None:
         decode(Short(1, 5), [None], beam_size=3)
 
 
-def test_what_is_given_up_is_paid_for_however_an_output_ends() -> None:
+def test_an_output_pays_its_penalty_however_it_ends() -> None:
     scorer: Any = random_table(3)
     scorer.ends = [1, 4]
-    dear, cheap = (Pattern(((Form((5,)),),), price=price) for price in (1e3, 1e-3))
+    dear, cheap = (Pattern(((Form((5,)),),), penalty=penalty) for penalty in (1e3, 1e-3))
     for cut in (False, True):
         for limit in (2, 6):
             more = ASIDE | {"cut": cut, "beam_size": 4, "nbest": 4, "max_length": limit}

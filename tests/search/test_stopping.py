@@ -48,7 +48,7 @@ def test_now_and_bound_look_at_different_lengths(best: float, now: bool, bound: 
     assert is_done("full", live, done)
 
 
-def test_now_does_not_look_at_hypotheses_with_phrases_to_place() -> None:
+def test_now_does_not_look_at_hypotheses_with_unmet_phrases() -> None:
     done = finished(-0.5, -1.0)
     assert is_done("now", beam([-1.0, -8.0], banks=[1, 2]), done)
     assert not is_done("now", beam([-8.0, -1.0], banks=[1, 2]), done)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
-from lexbeam.models.model import Model, word_starts
+from lexbeam.models.model import Model, cannot_continue_word
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
 from lexbeam.text.word_boundaries import contains
@@ -20,7 +20,7 @@ def target(moses: MosesBpe) -> MosesText:
 
 @pytest.fixture(scope="module")
 def translator(moses: MosesBpe) -> Translator:
-    echo = EchoScorer(len(moses), word_starts(moses))
+    echo = EchoScorer(len(moses), cannot_continue_word(moses))
     info = {"name": "echo", "target_language": "de"}
     return Translator(Model(echo, moses, moses, max_source_length=64, info=info))
 
@@ -158,7 +158,7 @@ def test_what_is_spelled_in_a_sentence_is_found_in_its_text(
 
 def test_masks_tell_where_words_end(moses: MosesBpe, target: MosesText) -> None:
     begins, ends = target.masks(len(moses) + 8)
-    starts = target.word_starts(len(moses) + 8)
+    starts = target.spaced_tokens(len(moses) + 8)
     marked = {moses.id_to_piece([i])[0]: (begins[i], ends[i], starts[i]) for i in range(len(moses))}
     assert marked["▁Haus"] == (True, False, True)
     assert marked["t"] == (False, False, False)

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import ConstraintError, ModelError
-from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.word_boundaries import contains
+from lexbeam.text.word_masks import BoolArray
 
 Processor = sentencepiece.SentencePieceProcessor
 
@@ -101,6 +102,8 @@ def test_unknown_characters_inside_each_other(target: TargetText) -> None:
 def test_a_phrase_of_nothing_visible_is_refused(target: TargetText) -> None:
     with pytest.raises(ConstraintError, match="no characters that can be written"):
         target.spell("\u200b")
+    with pytest.raises(ConstraintError, match="no characters that can be written"):
+        target.spell_prefix("\u200b")
 
 
 def test_bytes_can_spell_anything(byte_processor: Processor) -> None:

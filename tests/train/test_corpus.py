@@ -37,7 +37,7 @@ def test_tsv_gzip_and_two_files_read_the_same(tmp_path: Path) -> None:
         (b"a\tb\nc\t \n", "line 2: the target is empty"),
         (b"a\tb\n\nc\td\n", "line 2: 1 columns"),
         (b"a\tb\tc\n", "line 1: 3 columns"),
-        (b"a\tb\n\xff\xfe\n", "not UTF-8 text"),
+        (b"a\tb\n\xff\xfe\n", "line 2 is not valid UTF-8"),
         (b"a\0\tb\n", "NUL characters"),
     ],
 )

@@ -25,7 +25,8 @@ from lexbeam.text.word_boundaries import contains
 from lexbeam.train import checkpoint, decay, export_bundle, run
 from lexbeam.train.config import read_config
 from lexbeam.train.evaluate import bleu
-from lexbeam.train.pipeline import make_network, prepare
+from lexbeam.train.networks import make_network
+from lexbeam.train.pipeline import prepare
 from lexbeam.train.words import PieceWords
 
 STEPS = 160

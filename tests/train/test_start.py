@@ -12,7 +12,9 @@ from helpers.toy_training import write_toy_run  # noqa: E402
 from lexbeam.errors import InputError, ModelError  # noqa: E402
 from lexbeam.train.config import RunConfig, read_config  # noqa: E402
 from lexbeam.train.export import export  # noqa: E402
-from lexbeam.train.pipeline import Network, make_network, prepare  # noqa: E402
+from lexbeam.train.networks import make_network  # noqa: E402
+from lexbeam.train.parts import TiedNetwork  # noqa: E402
+from lexbeam.train.pipeline import prepare  # noqa: E402
 from lexbeam.train.start import load_weights  # noqa: E402
 
 
@@ -21,7 +23,7 @@ def start_from(config: RunConfig, bundle: Path, directory: Path) -> RunConfig:
     return dataclasses.replace(config, training=training, directory=str(directory))
 
 
-def make_bundle(tmp_path: Path, kind: str) -> tuple[RunConfig, Network]:
+def make_bundle(tmp_path: Path, kind: str) -> tuple[RunConfig, TiedNetwork]:
     config = read_config(write_toy_run(tmp_path, steps=1, kind=kind))
     torch.manual_seed(1)
     network = make_network(config.network, 510)

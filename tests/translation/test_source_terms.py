@@ -1,41 +1,55 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
+from lexbeam.constraints.kinds import Phrase
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.text.word_boundaries import contains, occurrences
-from lexbeam.translation.source_terms import Terms
+from lexbeam.translation import source_terms
+from lexbeam.translation.keep import find_kept
+from lexbeam.translation.source_terms import SourceTerms
 from lexbeam.translation.translator import Translator
 
 INFO = {"source_language": "en", "target_language": "pt"}
 GLOSSARY = Glossary.from_terms({"cat": "gato", "mat": ["tapete", "esteira"]}, {"cat": "gata"})
 
 
-def added(text: str, constraints: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
-    options.setdefault("glossary", GLOSSARY)
-    terms = Terms(options["glossary"], options.get("keep"), INFO)
-    demanded, avoided, places = terms.add(text, constraints, avoid)
-    assert len(places) in (0, len(demanded or ()))
-    return demanded, avoided
+def combined(text: str, demanded: Any = None, avoid: Any = None, **options: Any) -> Constraints:
+    """Return what is asked of a translation, by the caller and by the text."""
+    terms = SourceTerms(options.get("glossary", GLOSSARY), options.get("keep"), INFO)
+    return terms.find(text).added_to(Constraints.build(demanded, avoid, language="pt"))
+
+
+def added(text: str, demanded: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
+    """Return the shapes of what is demanded and of what is avoided."""
+    asked = combined(text, demanded, avoid, **options)
+    return [each.given for each in asked.demanded], [each.given for each in asked.avoid]
 
 
 def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
-    terms = Terms(GLOSSARY, ["placeholders"], INFO)
-    demanded, _, places = terms.add("A cat. {x} mat, mat.", ["gato", "a"], None)
-    assert demanded == ["gato", "a", "{x}", {"any": ["tapete", "esteira"], "count": 2}]
-    assert places == [(), (), (7,), (11, 16)]
-    assert terms.add("mat, mat", ["tapete"], None)[2] == [(), ()]  # which of them is left?
+    asked = combined("A cat. {x} mat, mat.", ["gato", "a"], keep=["placeholders"])
+    assert [each.given for each in asked.demanded] == [
+        "gato",
+        "a",
+        "{x}",
+        {"any": ["tapete", "esteira"], "count": 2},
+    ]
+    assert [each.source_offsets for each in asked.demanded] == [(), (), (7,), (11, 16)]
+    left = combined("mat, mat", ["tapete"]).demanded
+    assert [each.source_offsets for each in left] == [(), ()]  # which of them is left?
 
 
 def test_what_is_found_comes_on_top() -> None:
     assert added("The cat.", ["a"], ["b"]) == (["a", "gato"], ["b", "gata"])
     assert added("The dog.", ["a"], ["b"]) == (["a"], ["b"])
-    assert added("The dog.") == (None, None)
+    assert added("The dog.") == ([], [])
     assert added("The cat.") == (["gato"], ["gata"])
+    assert added("The cat.", avoid=["gata"]) == (["gato"], ["gata"])
 
 
 def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
@@ -53,24 +67,26 @@ def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
     [
         ({"any": ["tapete", "esteira"]}, None),
         ({"text": "tapete", "count": 2}, None),
+        ({"text": " tapete "}, None),
         ({"any": ["tapete", "capacho"]}, {"any": ["tapete", "esteira"]}),
         ({"text": "tapete", "soft": 2}, {"any": ["tapete", "esteira"]}),
         ({"order": ["tapete", "x"]}, {"any": ["tapete", "esteira"]}),
-        ({"any": 5}, {"any": ["tapete", "esteira"]}),
-        (Constraint((("tapete",),)), None),
-        (Constraint((("tapete",),), soft=1.0), {"any": ["tapete", "esteira"]}),
+        (Phrase((("tapete",),), given="tapete"), None),
+        (Phrase((("tapete",),), soft=1.0), {"any": ["tapete", "esteira"]}),
     ],
 )
 def test_all_shapes_are_understood(asked: Any, left: Any) -> None:
-    assert added("mat", [asked])[0] == [asked, *([left] if left else [])]
+    given = asked.given if isinstance(asked, Phrase) else asked
+    assert added("mat", [asked])[0] == [given, *([left] if left else [])]
+
+
+def test_what_is_left_is_asked_for_that_often() -> None:
+    rest = combined("mat mat mat", ["tapete"]).demanded[1]
+    assert (rest.count, rest.parts) == (2, (("tapete", "esteira"),))
 
 
 def test_who_asks_may_have_what_is_forbidden() -> None:
-    assert added("cat", ["uma gata"]) == (["uma gata", "gato"], None)
-
-
-def test_what_is_no_list_is_left_for_others() -> None:
-    assert added("cat", "gato", 5) == ("gato", 5)
+    assert added("cat", ["uma gata"]) == (["uma gata", "gato"], [])
 
 
 def test_terms_are_not_looked_for_in_what_is_kept() -> None:
@@ -81,9 +97,37 @@ def test_terms_are_not_looked_for_in_what_is_kept() -> None:
     ]
 
 
+def test_a_text_is_looked_through_once(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+
+    def watched(text: str, patterns: Any) -> Any:
+        searched.append(text)
+        return find_kept(text, patterns)
+
+    monkeypatch.setattr(source_terms, "find_kept", watched)
+    translator.translate("a %s", keep=["placeholders"])
+    translator.translate(["The cat %s.", "no"], keep=["placeholders"])
+    assert searched == ["a %s", "The cat %s.", "no"]
+
+
+def test_a_constraint_is_read_once(translator: Translator) -> None:
+    class Forms(list[str]):
+        read = 0
+
+        def __iter__(self) -> Iterator[str]:
+            self.read += 1
+            return super().__iter__()
+
+    forms = Forms(["gato", "cachorro"])
+    translator.translate("The cat.", [{"any": forms}], glossary=GLOSSARY)
+    assert forms.read == 1
+
+
 def test_a_glossary_must_be_one() -> None:
     with pytest.raises(SettingError, match=r"lexbeam.Glossary.load\(path\)"):
-        Terms("terms.csv", None, INFO)  # type: ignore[arg-type]
+        SourceTerms("terms.csv", None, INFO)  # type: ignore[arg-type]
 
 
 def test_a_translation_has_the_terms(translator: Translator) -> None:

@@ -7,12 +7,11 @@ import pytest
 import sentencepiece
 
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import find
 from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.spelled import Beginning, Wording
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
 
 
 @pytest.fixture
@@ -20,13 +19,15 @@ def target(processor: sentencepiece.SentencePieceProcessor) -> TargetText:
     return TargetText(processor)
 
 
-def wording(target: TargetText, given: Any, avoid: list[Any] | None = None) -> Wording:
+def spell(target: TargetText, given: Any, avoid: list[Any] | None = None) -> SpelledConstraint:
     asked = Constraints.build([given], avoid)
-    return Wording.spell(asked.demanded[0], target, Avoidance.spell(asked.avoid, target).words)
+    return SpelledConstraint.spell(
+        asked.demanded[0], target, Avoidance.spell(asked.avoid, target).words
+    )
 
 
 def pattern(target: TargetText, given: Any, avoid: list[Any] | None = None) -> Any:
-    spelled = wording(target, given, avoid)
+    spelled = spell(target, given, avoid)
     return spelled.pattern(0, len(spelled.parts))
 
 
@@ -46,7 +47,7 @@ def test_a_small_phrase_may_be_large_where_a_sentence_begins(target: TargetText)
 
 
 def test_later_parts_of_a_chain_may_begin_a_later_sentence(target: TargetText) -> None:
-    chain = wording(target, {"order": ["gato", "casa"]})
+    chain = spell(target, {"order": ["gato", "casa"]})
     rest = chain.pattern(1, 2)
     assert isinstance(rest, Pattern)
     assert Form(target.spell("Casa").ids, first=True) in rest.parts[0]
@@ -55,8 +56,8 @@ def test_later_parts_of_a_chain_may_begin_a_later_sentence(target: TargetText) -
 def test_alternatives(target: TargetText) -> None:
     chosen = pattern(target, {"any": ["Haus", "Haustür"], "soft": 1.5})
     forms = tuple(Form(target.spell(word).ids) for word in ("Haus", "Haustür"))
-    assert chosen == Pattern((forms,), price=1.5)
-    spelled = wording(target, {"text": "Haus", "soft": 1})
+    assert chosen == Pattern((forms,), penalty=1.5)
+    spelled = spell(target, {"text": "Haus", "soft": 1})
     assert spelled.pattern(0, 1, firm=True) == Pattern((forms[:1],))
 
 
@@ -82,51 +83,51 @@ def test_forms_with_something_avoided_are_left_out(target: TargetText) -> None:
     chosen = pattern(target, {"any": ["o gato", "Haus"]}, avoid=["gato"])
     assert chosen == target.spell("Haus").ids
     with pytest.raises(ConstraintError, match='"ﬁm" can\'t be written without what is avoided'):
-        wording(target, "ﬁm", avoid=["fim"])
+        spell(target, "ﬁm", avoid=["fim"])
 
 
 def test_sizes(target: TargetText) -> None:
-    spelled = wording(target, {"gap": [{"any": ["gato", "no tapete"]}, "casa"]})
+    spelled = spell(target, {"gap": [{"any": ["gato", "no tapete"]}, "casa"]})
     lengths = [len(target.spell(phrase).ids) for phrase in ("gato", "no tapete", "casa")]
     assert spelled.shortest == min(lengths[:2]) + lengths[2]
     assert spelled.longest >= max(lengths[:2]) + lengths[2]
 
 
 def test_unknown_characters_are_spelled_as_given_only(target: TargetText) -> None:
-    spelled = wording(target, "a¥")
+    spelled = spell(target, "a¥")
     assert spelled.is_plain
     assert spelled.spellings[0].pieces
 
 
 def test_what_is_looked_for_is_what_the_output_shows(target: TargetText) -> None:
-    spelled = wording(target, "cafe\u0301")
-    assert find("Um café.", spelled.surface) == [((3, 7),)]
+    spelled = spell(target, "cafe\u0301")
+    assert spelled.surface.find("Um café.") == [((3, 7),)]
     assert spelled.asked.text == "cafe\u0301"
 
 
 def test_reports(target: TargetText) -> None:
-    spelled = wording(target, {"gap": ["sat", "mat"], "count": 2})
+    spelled = spell(target, {"gap": ["sat", "mat"], "count": 2})
     text = "Sat on mat, sat mat"
-    report = spelled.report(text, find(text, spelled.surface, 2), 0.5)
+    report = spelled.report(text, spelled.surface.find(text, 2), 0.5)
     assert report.met
     assert report.text == "sat … mat"
     assert report.form == "Sat … mat"
     assert report.span == (0, 10)
     assert report.spans == ((0, 3), (7, 10), (12, 15), (16, 19))
     assert report.price == 0.5
-    missing = spelled.report(text, find("sat mat", spelled.surface, 2), None)
+    missing = spelled.report(text, spelled.surface.find("sat mat", 2), None)
     assert not missing.met
     assert not missing.dropped
-    soft = wording(target, {"text": "casa", "soft": 1})
+    soft = spell(target, {"text": "casa", "soft": 1})
     assert soft.report(text, [], None).dropped
 
 
 def test_an_open_word_may_be_finished_in_any_way(target: TargetText) -> None:
-    assert Beginning.spell("", target) == Beginning()
-    whole = Beginning.spell("O gato ", target)
+    assert SpelledPrefix.spell("", target) == SpelledPrefix()
+    whole = SpelledPrefix.spell("O gato ", target)
     assert whole.forced == target.spell_prefix("O gato").ids
     assert not whole.patterns
-    begun = Beginning.spell("O ga", target)
+    begun = SpelledPrefix.spell("O ga", target)
     (pattern,) = begun.patterns
     assert not begun.forced
     assert all(form.first for form in pattern.parts[0])
@@ -137,7 +138,7 @@ def test_an_open_word_may_be_finished_in_any_way(target: TargetText) -> None:
 def test_words_start_after_a_space(
     target: TargetText, processor: sentencepiece.SentencePieceProcessor
 ) -> None:
-    starts = target.word_starts(len(processor) + 3)
+    starts = target.spaced_tokens(len(processor) + 3)
     assert len(starts) == len(processor) + 3
     assert starts[processor.encode("gato")[0]]
     assert not starts[processor.piece_to_id(".")]
@@ -146,7 +147,7 @@ def test_words_start_after_a_space(
 
 def test_a_space_of_its_own(processor: sentencepiece.SentencePieceProcessor) -> None:
     chinese = TargetText(processor, language="zh")
-    spelled = wording(chinese, "GDP")
+    spelled = spell(chinese, "GDP")
     assert not spelled.spellings[0].spaced
     respelled = spelled.spaced(chinese)
     assert respelled.spellings[0].spaced

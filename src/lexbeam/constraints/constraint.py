@@ -1,25 +1,57 @@
-"""One constraint, as text: what it is made of, and what makes a phrase usable at all."""
+"""One constraint, as text: what all kinds of constraints have in common.
+
+Each kind is a class of its own in `lexbeam.constraints.kinds`. The class says how the kind is
+read, how it is found in a text, where in an output it may stand, and what its JSON Schema is.
+The rest of the package asks the class and never compares kinds by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Protocol, TypeVar
 
-from lexbeam.errors import ConstraintError, quoted
+from lexbeam.constraints.matching import Occurrence, find_chains, find_part, words_between
+from lexbeam.constraints.options import Schema
 from lexbeam.text.casing import Case, matches
 
-Kind = Literal["text", "any", "lemma", "order", "gap", "prefix", "suffix"]
 Part = tuple[str, ...]
 """Forms of which any will do."""
 
-Places = tuple[int, ...]
-"""Where in the source something stands, in characters."""
+Offsets = tuple[int, ...]
+"""Where in the source something begins, in characters."""
+
+AnyConstraint = TypeVar("AnyConstraint", bound="Constraint")
+
+
+class PartReader(Protocol):
+    """What a kind may need to read its value."""
+
+    @property
+    def language(self) -> str | None:
+        """The language of the output, None if it is not known."""
+
+    def read_part(self, given: object, where: str) -> Part:
+        """Read one part: a phrase, or an object of a kind that is a phrase (`is_phrase`)."""
 
 
 @dataclass(frozen=True)
-class Constraint:
+class Shape:
+    """A constraint as it was given: its kind is known and its keys are checked."""
+
+    value: Any
+    """What the main key holds."""
+    options: Mapping[str, Any]
+    """The other keys."""
+    where: str
+    """The name by which an error speaks of it: ``constraints[0]``."""
+    reader: PartReader
+
+
+@dataclass(frozen=True)
+class Constraint(ABC):
     """One thing that is asked of an output.
 
     Parts follow one another; each may be written in any of its forms. ``within`` is the most
@@ -28,19 +60,61 @@ class Constraint:
     """
 
     parts: tuple[Part, ...]
-    kind: Kind = "text"
     case: Case = "start"
     within: int | None = None
     count: int = 1
     soft: float | None = None
-    asked: Any = field(default=None, compare=False, repr=False)
-    """The shape it came in, as JSON."""
-    places: Places = field(default=(), compare=False, repr=False)
-    """Where its source stands in the text, once for each time it is asked for; none: unknown."""
+    given: Any = field(default=None, compare=False, repr=False)
+    """What the caller gave for it: a string, or an object as JSON has it."""
+    source_offsets: Offsets = field(default=(), compare=False, repr=False)
+    """Where its source begins in the text, one offset per count; empty if that is not known."""
+
+    key: ClassVar[str]
+    """The key of a JSON object that says which kind it is."""
+    description: ClassVar[str]
+    """What the kind asks for, for the JSON Schema."""
+    options: ClassVar[tuple[str, ...]] = ("case", "count", "soft")
+    """The other keys that its JSON object may have."""
+    is_phrase: ClassVar[bool] = False
+    """Whether it is one part that may stand anywhere: it can be avoided, or be part of another."""
+    at_start: ClassVar[bool] = False
+    """Whether it is what the output begins with: forced, so that the search has no choice."""
+    at_end: ClassVar[bool] = False
+    """Whether it is what the output ends with."""
+    may_follow_word: ClassVar[bool] = False
+    """Whether a part that begins with punctuation may stand right behind a word, unspaced."""
+
+    @classmethod
+    @abstractmethod
+    def read_parts(cls, shape: Shape) -> tuple[Part, ...]:
+        """Read the value of the main key."""
+
+    @classmethod
+    @abstractmethod
+    def value_schema(cls) -> Schema:
+        """Return the JSON Schema of the value of the main key."""
+
+    @classmethod
+    def schemas(cls) -> list[Schema]:
+        """Return the JSON Schemas of the objects that this kind can be given as."""
+        return [cls.object_schema(cls.options, cls.description)]
+
+    @classmethod
+    def object_schema(cls, options: Sequence[str], description: str | None = None) -> Schema:
+        """Return the JSON Schema of an object with the main key and some options."""
+        about = {"description": description} if description else {}
+        refs = {name: {"$ref": f"#/$defs/{name}"} for name in options}
+        return {
+            **about,
+            "type": "object",
+            "required": [cls.key],
+            "properties": {cls.key: cls.value_schema(), **refs},
+            "additionalProperties": False,
+        }
 
     @cached_property
-    def once(self) -> Constraint:
-        """The same, asked for once."""
+    def once(self: AnyConstraint) -> AnyConstraint:
+        """The same constraint with a count of one."""
         return self if self.count == 1 else replace(self, count=1)
 
     @property
@@ -48,9 +122,23 @@ class Constraint:
         """The constraint in short, for people: ``fängt … an``, ``Fabrik | Werk``."""
         return " … ".join(" | ".join(part) for part in self.parts)
 
-    def cut(self, first: int, last: int) -> Constraint:
+    def cut(self: AnyConstraint, first: int, last: int) -> AnyConstraint:
         """Return only the parts from ``first`` to before ``last``."""
         return replace(self.once, parts=self.parts[first:last])
+
+    def find(self, text: str, times: int = 1, starts: Sequence[int] = (0,)) -> list[Occurrence]:
+        """Return the first occurrences in a text, at most ``times`` of them.
+
+        ``starts`` are the offsets at which the sentences of the text begin.
+        """
+        spans = [find_part(text, part, self.case, starts) for part in self.parts]
+        if len(self.parts) == len(self.parts[0]) == 1:
+            return [(span,) for span in spans[0][:times]]
+        return find_chains(spans, times, lambda end, start: self.are_near(text, end, start, starts))
+
+    def are_near(self, text: str, end: int, start: int, starts: Sequence[int]) -> bool:  # noqa: ARG002
+        """Return whether a part may begin at ``start`` if the part before it ends at ``end``."""
+        return self.within is None or words_between(text, end, start) <= self.within
 
 
 def usable_forms(part: Part, avoided: Sequence[Constraint]) -> Part:
@@ -64,42 +152,3 @@ def usable_forms(part: Part, avoided: Sequence[Constraint]) -> Part:
             for word in each.parts[0]
         )
     )
-
-
-def clean_phrase(phrase: object, where: str) -> str:
-    """Return a phrase with single spaces inside and none around it."""
-    if not isinstance(phrase, str):
-        raise ConstraintError(f"{where} must be text, not {kind_of(phrase)}")
-    fault = unusable(phrase)
-    if fault:
-        raise ConstraintError(f"{where} {quoted(phrase)} contains {fault}")
-    cleaned = " ".join(phrase.split())
-    if not cleaned:
-        raise ConstraintError(f"{where} is empty or only spaces: leave it out or give a phrase")
-    return cleaned
-
-
-def clean_prefix(prefix: object, where: str) -> str:
-    """Return the beginning of an output; a space at its end says that its last word is whole."""
-    cleaned = clean_phrase(prefix, where)
-    return cleaned + " " if isinstance(prefix, str) and prefix[-1].isspace() else cleaned
-
-
-def unusable(text: str) -> str | None:
-    """Name what makes a text impossible to hand to a tokeniser, or return None."""
-    if "\0" in text:
-        return "a NUL character"
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return "half a surrogate pair (text that was decoded wrongly)"
-    return None
-
-
-def kind_of(value: object) -> str:
-    """Name a value that should have been something else, for an error message."""
-    if isinstance(value, str):
-        return f"the text {quoted(value)}"
-    try:
-        shown = quoted(str(value))
-    except ValueError:  # a number of many thousand digits
-        shown = ""
-    return f"{type(value).__name__} {shown}".rstrip()

@@ -1,27 +1,19 @@
 """What a user asks for, as text: what must appear, must not, or begins the output.
 
 Nothing here knows tokens or models. Whatever comes in, from Python, from JSON or from the
-command line, has the same shapes (``docs/constraints.md``) and leaves as ``Constraints``: clean
-phrases that don't contradict each other, or as one ``ConstraintError``.
+command line, has the same shapes (``docs/constraints.md``) and leaves as `Constraints`: clean
+phrases that don't contradict each other, or as one `ConstraintError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from lexbeam.constraints.constraint import (
-    Constraint,
-    Places,
-    clean_phrase,
-    clean_prefix,
-    unusable,
-    usable_forms,
-)
+from lexbeam.constraints.constraint import Constraint, usable_forms
+from lexbeam.constraints.kinds import Phrase
 from lexbeam.constraints.parsing import Reader
+from lexbeam.constraints.phrases import clean_prefix
 from lexbeam.errors import ConstraintError, quoted
-
-__all__ = ["Constraint", "Constraints", "clean_phrase", "unusable"]
 
 
 @dataclass(frozen=True)
@@ -38,14 +30,14 @@ class Constraints:
     prefix: str = ""
 
     def __post_init__(self) -> None:
-        prefixes = {c.parts[0][0] for c in self.demanded if c.kind == "prefix"}
+        prefixes = {c.parts[0][0] for c in self.demanded if c.at_start}
         prefixes |= {self.prefix} if self.prefix else set()
         if len(prefixes) > 1:
             both = " and ".join(quoted(prefix) for prefix in sorted(prefixes))
             raise ConstraintError(f"the translation can't begin with {both}: drop one of them")
         object.__setattr__(self, "prefix", next(iter(prefixes), ""))
         for avoided in self.avoid:
-            for demanded in (*self.demanded, _known_words(self.prefix)):
+            for demanded in (*self.demanded, _whole_words(self.prefix)):
                 _refuse_contradiction(demanded, avoided)
 
     @classmethod
@@ -67,23 +59,16 @@ class Constraints:
             prefix="" if prefix is None or prefix == "" else clean_prefix(prefix, "prefix"),
         )
 
-    def at(self, places: Sequence[Places]) -> Constraints:
-        """Return the same with the places in the source of what is demanded; none: unknown."""
-        if not any(places):
-            return self
-        placed = zip(self.demanded, places, strict=True)
-        return replace(self, demanded=tuple(replace(each, places=at) for each, at in placed))
 
-
-def _known_words(prefix: str) -> Constraint:
-    """Return the words of a prefix that nothing can change any more."""
+def _whole_words(prefix: str) -> Constraint:
+    """Return the words of a prefix, the last one left out if it may go on."""
     whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
-    return Constraint(((whole.strip(),),) if whole.strip() else ())
+    return Phrase(((whole.strip(),),) if whole.strip() else ())
 
 
 def _refuse_contradiction(demanded: Constraint, avoided: Constraint) -> None:
-    if demanded.kind == "prefix":
-        return  # looked at for itself: its last word may still change
+    if demanded.at_start:
+        return  # its last word may go on: only its whole words are compared
     for part in demanded.parts:
         if not usable_forms(part, [avoided]):
             raise ConstraintError(

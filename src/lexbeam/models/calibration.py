@@ -1,7 +1,7 @@
 """Measure how large the activations of a network get, so that they can be rounded to eight bits.
 
-With ranges that are known beforehand a product in eight bits needs no pass to find them, and
-what one sentence computes does not depend on the others of its batch.
+When the range of the activations is known, a product in eight bits need not look for it first,
+and the scores of a sentence do not depend on the other sentences of its batch.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 
 from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
+from lexbeam.models.graphs.weights import Float32
 from lexbeam.search.beam_search import decode
 
-_SPREAD = 3.0  # standard deviations of the peaks that are kept from being cut off
-_LARGEST = {"peak": 127, "rectified": 255}  # where zero lies in the middle, and at the bottom
+_SPREAD = 3.0  # how many standard deviations above their mean peaks are still represented
+_LARGEST = {"peak": 127, "rectified": 255}  # of signed and of unsigned activations
 
 
 class _Observer(OnnxEngine):
-    """An engine that takes down the peaks its graphs give out."""
+    """An engine that records the largest activations, which its graphs return."""
 
-    def __init__(self, graphs: Graphs, vocabulary_size: int, eos: int, **settings: Any) -> None:
+    def __init__(
+        self, graphs: Graphs, tokens: TokenRules, positions: tuple[Float32, Float32] | None
+    ) -> None:
         self.peaks: dict[str, list[float]] = defaultdict(list)
         self._observed: list[str] = []
-        super().__init__(graphs, vocabulary_size=vocabulary_size, eos=eos, **settings)
-        self.peaks.clear()  # of the engine's own first try
-        names = [output.name for output in (self._alone or self._decoder).get_outputs()]
+        super().__init__(graphs, tokens, positions=positions)
+        self.peaks.clear()  # of the step that the engine took to try itself out
+        names = [output.name for output in (self._single_decoder or self._decoder).get_outputs()]
         self._observed = [name for name in names if name.split(".")[0] in _LARGEST]
 
     def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
@@ -49,16 +53,15 @@ class _Observer(OnnxEngine):
 def measure(
     graphs: Graphs,
     sources: Sequence[Sequence[int]],
-    vocabulary_size: int,
-    eos: int,
-    **settings: Any,
+    tokens: TokenRules,
+    positions: tuple[Float32, Float32] | None = None,
 ) -> dict[str, float]:
-    """Return, by the name of each matrix, what its activations are to be multiplied with.
+    """Return, by the name of each matrix, the multiplier of its activations.
 
-    The graphs are those of `lexbeam.models.graphs.weights.Observed` weights, without a shortlist;
-    every source is translated greedily. The settings are further ones of the engine.
+    The graphs are those of `lexbeam.models.graphs.weights.Observed` weights, without a shortlist.
+    Every source is translated greedily.
     """
-    observer = _Observer(graphs, vocabulary_size, eos, **settings)
+    observer = _Observer(graphs, tokens, positions)
     for source in sources:
         decode(observer, [source], beam_size=1, max_length=2 * len(source) + 5)
     multipliers = {}

@@ -1,8 +1,8 @@
-"""Remember what is costly to make from a model's files, outside of the model's folder.
+"""Keep what is slow to build from a model's files in the user's cache folder.
 
-One file a model and purpose, in the user's cache folder (``LEXBEAM_CACHE`` names another). It
-is overwritten when the model changes, rebuilt when it is damaged, and a folder that can't be
-written to only means that nothing is remembered.
+There is one file per model and purpose. It is built anew when the model's files or the code of
+this package change, and when it is damaged. If the folder can't be written to, nothing is kept
+and everything else works.
 """
 
 from __future__ import annotations
@@ -10,94 +10,91 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
+from lexbeam.errors import ModelError
+from lexbeam.models.paths import cache_home
+from lexbeam.text.atomic_write import replacing
 from lexbeam.version import __version__
 
-_MAGIC = b"lexbeam-cache-1\n"
+_MAGIC = b"lexbeam-cache-2\n"
+_PACKAGE = Path(__file__).parent
 
 
-def folder() -> Path:
-    """Return the folder that things are remembered in; it need not exist."""
-    if chosen := os.environ.get("LEXBEAM_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return (Path(base) if base else Path.home() / "AppData" / "Local") / "lexbeam" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "lexbeam"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "lexbeam"
-
-
-def remember(
-    sources: Sequence[Path],
-    purpose: str,
-    build: Callable[[], Sequence[bytes]],
-    code: Sequence[ModuleType] = (),
+def build_once(
+    sources: Sequence[Path], purpose: str, build: Callable[[], Sequence[bytes]]
 ) -> Sequence[bytes]:
-    """Return what ``build`` makes of some files, from the cache if they have not changed.
-
-    ``code`` are the modules that the result depends on: it is made anew when they change, too.
-    """
+    """Return what ``build`` makes of some files, from the cache if nothing has changed."""
     try:
         sources = [path.resolve(strict=True) for path in sources]
-        stamp = _stamp(sources, purpose, code)
+        key = _key(sources, purpose)
         name = hashlib.sha256(json.dumps([purpose, *map(str, sources)]).encode()).hexdigest()
-        file = folder() / f"{name[:32]}.bin"
-    except (OSError, RuntimeError):  # no home, or a source that is about to fail by itself
+        file = cache_home() / f"{name[:32]}.bin"
+    except (OSError, RuntimeError, ModelError):  # no home, or a source that build will report
         return build()
-    if (remembered := _read(file, stamp)) is not None:
-        return remembered
+    if (kept := _read(file, key)) is not None:
+        return kept
     parts = build()
     with contextlib.suppress(OSError):
-        _write(file, stamp, parts)
+        _write(file, key, parts)
     return parts
 
 
-def _stamp(sources: Sequence[Path], purpose: str, code: Sequence[ModuleType]) -> str:
+@lru_cache(maxsize=4)
+def code_digest(package: Path = _PACKAGE) -> str:
+    """Return a digest of every module of a package.
+
+    The graphs depend on most modules of `lexbeam.models`. All of them count, so that none that
+    matters can be left out of a list.
+    """
+    total = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content = path.read_bytes()
+        total.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+def _key(sources: Sequence[Path], purpose: str) -> str:
+    """Return a text that changes when the files or the code change."""
     files = [(path, path.stat()) for path in sources]
     states = [(str(path), state.st_size, state.st_mtime_ns) for path, state in files]
-    checks = [zlib.crc32(Path(module.__file__ or "").read_bytes()) for module in code]
-    return json.dumps([__version__, purpose, states, checks])
+    return json.dumps([__version__, purpose, states, code_digest()])
 
 
-def _read(file: Path, stamp: str) -> list[bytes] | None:
-    """Return the remembered parts, or None if there are none that can be trusted."""
+def _check(key: str, sizes: Any, body: bytes | memoryview) -> int:
+    return zlib.crc32(body, zlib.crc32(json.dumps([key, sizes]).encode()))
+
+
+def _read(file: Path, key: str) -> list[bytes] | None:
+    """Return the parts that were kept, or None if there are none that can be trusted."""
     try:
         data = file.read_bytes()
         if not data.startswith(_MAGIC):
             return None
         end = data.index(b"\n", len(_MAGIC))
         header = json.loads(data[len(_MAGIC) : end])
-        body = memoryview(data)[end + 1 :]
-        if header["stamp"] != stamp or header["check"] != zlib.crc32(body):
+        sizes, body = header["sizes"], memoryview(data)[end + 1 :]
+        if header["key"] != key or header["check"] != _check(key, sizes, body):
             return None
-        parts, at = [], 0
-        for size in header["sizes"]:
-            parts.append(bytes(body[at : at + size]))
-            at += size
+        if min(sizes, default=0) < 0 or sum(sizes) != len(body):
+            return None
+        parts, start = [], 0
+        for size in sizes:
+            parts.append(bytes(body[start : start + size]))
+            start += size
         return parts
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _write(file: Path, stamp: str, parts: Sequence[bytes]) -> None:
+def _write(file: Path, key: str, parts: Sequence[bytes]) -> None:
     body = b"".join(parts)
     sizes = [len(part) for part in parts]
-    header = json.dumps({"stamp": stamp, "sizes": sizes, "check": zlib.crc32(body)})
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.stem)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(_MAGIC + header.encode() + b"\n" + body)
-        Path(name).replace(file)  # in one move: no reader ever sees half a file
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    header = json.dumps({"key": key, "sizes": sizes, "check": _check(key, sizes, body)})
+    with replacing(file) as stream:
+        stream.write(_MAGIC + header.encode() + b"\n" + body)

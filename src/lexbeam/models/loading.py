@@ -1,4 +1,4 @@
-"""Find a model by its folder or its language pair, and load it with what can read it."""
+"""Find a model by its path or its language pair, and load it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import registry
+from lexbeam.models.formats import load_path
 from lexbeam.models.model import Model
 
 EMBEDDED = Path(__file__).parent / "embedded" / "en-de"
@@ -13,7 +14,7 @@ EMBEDDED = Path(__file__).parent / "embedded" / "en-de"
 
 
 def find_model(name: str | Path | None) -> Path:
-    """Return the folder of a model: a path, a pair that was pulled, or the one that comes along."""
+    """Return the path of a model: one given, a pair that was pulled, or the embedded model."""
     if name is None:
         return EMBEDDED if EMBEDDED.is_dir() else registry.only_installed()
     path = Path(name)
@@ -30,11 +31,5 @@ def find_model(name: str | Path | None) -> Path:
 
 
 def load_model(name: str | Path | None, threads: int) -> Model:
-    """Load a model with the importer its files ask for."""
-    from lexbeam.models import bundle  # noqa: PLC0415  (importers are slow to import)
-    from lexbeam.models.importers import bergamot  # noqa: PLC0415
-
-    path = find_model(name)
-    if bundle.is_bundle(path):
-        return bundle.load(path, threads)
-    return bergamot.load(path, threads)
+    """Load a model by its path or its language pair, whatever its format."""
+    return load_path(find_model(name), threads)

@@ -1,46 +1,49 @@
-"""A model that is ready to translate: what an importer returns and a translator needs."""
+"""A model that is ready to translate: what a format loads and a translator needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import sentencepiece as spm
 
 from lexbeam.errors import ModelError
+from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.search.scorer import Scorer
 from lexbeam.text.moses_spelling import MosesText
 from lexbeam.text.moses_vocabulary import MosesBpe
-from lexbeam.text.spelling import BoolArray, SourceText, TargetText
+from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.vocabulary import Processor
+from lexbeam.text.word_masks import BoolArray
 
 
 @dataclass(frozen=True)
 class Framing:
-    """Tokens that a network is used to see around a text, and those it must not write.
+    """Tokens that a network expects around a text, and those it must not write.
 
-    The languages of a multilingual network are among them: they stand before or after the
-    source, and before the output.
+    The language tokens of multilingual networks are among them: before or after the source, and
+    before the output.
     """
 
     source_prefix: tuple[int, ...] = ()
     source_suffix: tuple[int, ...] | None = None
     """None: the end of sentence."""
     output_start: tuple[int, ...] = ()
-    """What the output follows; nothing: a token that embeds as zeros."""
+    """Tokens that the output follows; without any, it follows a token whose embedding is zero."""
     never: tuple[int, ...] = ()
-    """Ids that are not taken into any output."""
+    """Tokens that are never part of an output."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """An engine, the vocabularies of both sides and what there is to say about them.
+    """An engine, the vocabularies of both sides and facts about them.
 
-    Sources are given to the engine as the ids of ``source`` in their ``framing``.
-    ``max_source_length`` counts pieces; longer sentences were not seen in training.
+    The engine reads sources as ids of ``source`` with the ``framing`` around them.
+    ``max_source_length`` counts pieces; the network has seen no longer sentences in training.
     """
 
     engine: Scorer
@@ -50,15 +53,15 @@ class Model:
     info: Mapping[str, Any]
     framing: Framing = Framing()
 
-    @property
+    @cached_property
     def source_text(self) -> SourceText:
-        """The source side: text in, the ids that the engine reads out."""
+        """The source side, which turns text into the ids that the engine reads."""
         framing = self.framing
         return SourceText(self.source, framing.source_prefix, framing.source_suffix)
 
-    @property
+    @cached_property
     def target_text(self) -> TargetText:
-        """The target side: phrases in, text out."""
+        """The target side, which spells phrases and turns ids into text."""
         return make_target(self.target, self.info.get("target_language"))
 
     def encode(self, text: str) -> list[int]:
@@ -72,7 +75,7 @@ class Model:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the name of a file before what is said to be wrong with a model, if it lacks one."""
+    """Put the name of a file before the message of a ModelError that does not have it."""
     try:
         yield
     except ModelError as error:
@@ -83,7 +86,7 @@ def naming(path: Path) -> Iterator[None]:
 def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProcessor:
     """Read a SentencePiece model and check that it has as many pieces as the network.
 
-    Pieces past those of the network must be marked as unused: no text is cut into them.
+    Further pieces must be marked as unused, so that no text is cut into them.
     """
     processor = spm.SentencePieceProcessor()
     try:
@@ -105,7 +108,28 @@ def make_target(processor: Processor, language: str | None = None) -> TargetText
     return TargetText(processor, language)
 
 
-def word_starts(processor: Processor, vocabulary_size: int | None = None) -> BoolArray:
-    """Mark the pieces that can't go on with a word: they start one, or are punctuation."""
+def cannot_continue_word(processor: Processor, vocabulary_size: int | None = None) -> BoolArray:
+    """Return a mask of the tokens that start a word or are punctuation: none continues a word."""
     begins_apart, _ = make_target(processor).masks(vocabulary_size or len(processor))
     return begins_apart
+
+
+def token_rules(
+    sizes: tuple[int, int], target: Processor, framing: Framing | None = None
+) -> TokenRules:
+    """Return what an engine has to know of token ids.
+
+    Args:
+        sizes: number of source and target tokens of the network.
+        target: the target vocabulary, which may be smaller.
+        framing: tokens around source and output.
+    """
+    framing = framing or Framing()
+    return TokenRules(
+        vocabulary_size=sizes[1],
+        eos=target.eos_id(),
+        source_vocabulary_size=sizes[0],
+        output_start=framing.output_start,
+        never=framing.never,
+        word_starts=cannot_continue_word(target, sizes[1]),
+    )

@@ -1,7 +1,8 @@
 """Beam search that places constraints, on tokens: the paper, in a few modules.
 
-`beam_search` has Algorithm 1 (`decode`) and Algorithm 2 (one step); `candidates`, `allocation`,
-`finishing` and `stopping` are its parts. What a hypothesis has met is kept by `automaton`.
+`beam_search` has Algorithm 1 (`decode`), `step` Algorithm 2, with the parts `candidates`,
+`allocation`, `adjustment` and `selection`. `finishing` and `stopping` say when outputs and searches
+end. `automaton` keeps what each hypothesis has met.
 """
 
 from __future__ import annotations

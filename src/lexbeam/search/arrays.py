@@ -1,4 +1,4 @@
-"""Types of arrays, and small tools: packing ragged lists, sets of bits, picking from rows."""
+"""Types of arrays, and small tools for ragged lists, sets of bits and indices into rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ ScoreArray = NDArray[np.floating[Any]]
 """Log-probabilities as a model gives them, in whatever precision."""
 
 PAD = -1
-"""Fills the unused places of ``ask`` and ``ban``; its score is minus infinity."""
+"""Fills the unused entries of ``ask`` and ``ban``; its score is minus infinity."""
 
 Bits = tuple[NDArray[np.uint64], ...]
 """Sets of up to 64 · len members, one flat array for each 64 of them.
 
-Kept apart, not as one array of two dimensions: nearly every batch has a single word, and then
-no operation has an axis to reduce.
+They are kept apart, not as one array of two dimensions: nearly every batch needs a single array,
+and then no operation has an axis to reduce.
 """
 
-_WORD = (1 << 64) - 1
+_64_BITS = (1 << 64) - 1
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -43,45 +43,45 @@ def pack_rows(rows: Sequence[Sequence[int]], fill: int) -> NDArray[np.int64]:
     return packed
 
 
-def pack_bits(sets: Sequence[int], words: int) -> Bits:
-    """Return sets given as Python integers as ``words`` arrays. # shape of each: (sets,)."""
+def pack_bits(sets: Sequence[int], arrays: int) -> Bits:
+    """Return sets, given as Python integers, as so many arrays. # shape of each: (sets,)."""
     return tuple(
-        np.array([bits >> (64 * word) & _WORD for bits in sets], dtype=np.uint64)
-        for word in range(words)
+        np.array([bits >> (64 * number) & _64_BITS for bits in sets], dtype=np.uint64)
+        for number in range(arrays)
     )
 
 
-def pack_rows_of_bits(rows: Sequence[Sequence[int]], words: int) -> Bits:
+def pack_rows_of_bits(rows: Sequence[Sequence[int]], arrays: int) -> Bits:
     """Return rows of sets, short ones filled up with empty ones.
 
     # shape of each: (rows, longest row).
     """
     longest = max(map(len, rows), default=0)
     filled = [bits for row in rows for bits in (*row, *[0] * (longest - len(row)))]
-    return tuple(word.reshape(len(rows), longest) for word in pack_bits(filled, words))
+    return tuple(bits.reshape(len(rows), longest) for bits in pack_bits(filled, arrays))
 
 
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
-    return sum(int(word[index]) << (64 * number) for number, word in enumerate(bits))
+    return sum(int(array[index]) << (64 * number) for number, array in enumerate(bits))
 
 
 def intersects(
     table: Bits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
 ) -> NDArray[np.bool_]:
-    """Say which sets, picked from a table, share a member with the others."""
+    """Return a mask of the sets, taken from rows of a table, that share a member with others."""
     common: NDArray[np.uint64] = table[0][rows] & others[0]
-    for word, other in zip(table[1:], others[1:], strict=True):
-        common |= word[rows] & other
+    for array, other in zip(table[1:], others[1:], strict=True):
+        common |= array[rows] & other
     shared: NDArray[np.bool_] = common != 0
     return shared
 
 
 @lru_cache(maxsize=256)
-def starts(rows: int, width: int) -> NDArray[np.int64]:
-    """Return where each row of a table begins when it is read in one dimension.
+def row_starts(rows: int, width: int) -> NDArray[np.int64]:
+    """Return the flat index of the first entry of each row of a table.
 
-    # shape: (rows, 1). Made once for each size: every step of a search needs a few of them.
+    # shape: (rows, 1). It is made once per size: every step of a search needs a few of them.
     """
     column = (np.arange(rows) * width)[:, None]
     column.flags.writeable = False
@@ -90,18 +90,18 @@ def starts(rows: int, width: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=256)
 def constant_column(rows: int, value: int) -> NDArray[np.int64]:
-    """Return a column of one value. # shape: (rows, 1). Made once for each size."""
+    """Return a column of one value. # shape: (rows, 1). It is made once per size."""
     column = np.full((rows, 1), value)
     column.flags.writeable = False
     return column
 
 
-def through(places: NDArray[np.int64], rows: int, width: int) -> NDArray[np.int64]:
-    """Turn places within rows into places in all of a table, read in one dimension."""
-    return places if rows == 1 else places + starts(rows, width)
+def flat_indices(indices: NDArray[np.int64], rows: int, width: int) -> NDArray[np.int64]:
+    """Turn indices within each row of a table into indices of the table in one dimension."""
+    return indices if rows == 1 else indices + row_starts(rows, width)
 
 
-def pick(array: Array, places: NDArray[np.int64]) -> Array:
-    """Return some entries of each row; what np.take_along_axis does, in a fifth of its time."""
-    picked: NDArray[Any] = array.ravel()[through(places, *array.shape)]
+def pick(array: Array, indices: NDArray[np.int64]) -> Array:
+    """Return some entries of each row: np.take_along_axis in a fifth of its time."""
+    picked: NDArray[Any] = array.ravel()[flat_indices(indices, *array.shape)]
     return cast(Array, picked)

@@ -1,4 +1,4 @@
-"""The beams of a batch as arrays, and the way back from a finished hypothesis to its tokens."""
+"""The beams of a batch as arrays, and how the tokens of a finished hypothesis are found again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick, starts
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick, row_starts
 from lexbeam.search.automaton.states import States
 
 
@@ -22,13 +22,13 @@ class Hypothesis:
     log_prob: float
     """Log-probability of the output, end of sentence included."""
     met: list[bool]
-    """One a phrase, in the order they were given."""
+    """One entry per phrase, in the order they were given."""
     finished: bool
     """Whether the end of sentence was taken."""
     end: int | None = None
     """The token that was taken as the end."""
     slots: list[int] = field(default_factory=list)
-    """For each token and the end: the slot of the beam that it was continued from."""
+    """For each token and the end: the slot of the beam that it continued."""
 
 
 class Beam(NamedTuple):
@@ -37,7 +37,7 @@ class Beam(NamedTuple):
     token: IntArray
     """The last token taken."""
     parent: IntArray
-    """The slot it was continued from, on the beam before."""
+    """The slot that it continues, on the beam before."""
     row: IntArray
     """The model's row of that slot."""
     log_prob: FloatArray
@@ -76,7 +76,7 @@ class Beam(NamedTuple):
     def narrow(self, width: int) -> Beam:
         """Return the first slots of each beam, at least one."""
         width = max(width, 1)
-        slots = (starts(*self.token.shape) + np.arange(width)).ravel()
+        slots = (row_starts(*self.token.shape) + np.arange(width)).ravel()
         token, parent, row, log_prob, score, finished, live, states = self
         return Beam(
             token[:, :width],
@@ -92,9 +92,9 @@ class Beam(NamedTuple):
 
 @dataclass
 class History:
-    """Every step's choices, so that hypotheses need not carry their tokens along.
+    """The choices of every step, so that hypotheses need not carry their tokens along.
 
-    Sentences leave the batch on the way, so each step remembers which were there.
+    Sentences leave the batch when they are done, so each step records which were there.
     """
 
     sentences: list[IntArray] = field(default_factory=list)
@@ -102,13 +102,13 @@ class History:
     parents: list[IntArray] = field(default_factory=list)
 
     def record(self, sentences: IntArray, beam: Beam) -> None:
-        """Remember the choices of one step."""
+        """Keep the choices of one step."""
         self.sentences.append(sentences)
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
 
-    def way_to(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
-        """Return the tokens that led to a slot, and the slots that they were continued from."""
+    def backtrace(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
+        """Return the tokens that led to a slot, and the slots that they continued."""
         tokens: list[int] = []
         slots: list[int] = []
         there: IntArray | None = None
@@ -144,7 +144,7 @@ class Finished(NamedTuple):
         return cls(worst, worst, nowhere, nowhere)
 
     def add(self, beam: Beam, newly: BoolArray, step: int) -> Finished:
-        """Return these and the hypotheses that have just finished, the best of both."""
+        """Return the best of these and of the hypotheses that have just finished."""
         nbest = self.score.shape[1]
         score = np.concatenate((self.score, np.where(newly, beam.score, -np.inf)), axis=1)
         log_prob = np.concatenate((self.log_prob, beam.log_prob), axis=1)

@@ -6,10 +6,10 @@ From everything the model proposes, a step looks at
 2. of every hypothesis, the tokens that start or continue a constraint it has not met,
 3. of every hypothesis, its single best continuation,
 
-without duplicates. Where phrases count as whole words only, one that has been seen is continued
-by whatever ends its word; the best of these is a candidate as well. Without it a word that the
-model would rather go on with is never left behind: its hypotheses are dropped, step after step,
-for others that are about to say it. A finished hypothesis is its own and only continuation.
+without duplicates. Where phrases count as whole words only, a phrase that has been seen is met by
+whatever token ends its word; the best of these is a candidate as well. Without it, if the model
+prefers to go on with the word, hypotheses that have seen the phrase are dropped at every step for
+others that are about to see it. A finished hypothesis is its own and only continuation.
 
 Slots are counted through the batch: slot s of sentence i is i · slots + s.
 """
@@ -20,22 +20,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.allocation import k_best
-from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, pick, starts, through
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    flat_indices,
+    pick,
+    row_starts,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
 from lexbeam.search.scorer import Scores
+from lexbeam.search.selection import k_best
 
 
 class Proposals(NamedTuple):
     """What the model answered, laid out by slot.
 
-    Each slot has 1 + top options: option 0 is what the search itself puts forward, the end of
-    sentence or a forced token, or, of a finished hypothesis, to stay as it is.
+    Each slot has 1 + top options. Option 0 is what the search itself offers: the end of sentence
+    or a forced token, or, for a finished hypothesis, to stay as it is.
     """
 
-    score: FloatArray  # shape: (sentences, slots · options), minus infinity: not open
+    score: FloatArray  # shape: (sentences, slots · options), minus infinity: closed
     token: IntArray  # shape: (sentences, slots · options)
     row: IntArray  # shape: (sentences · slots,), the row of each slot
     slots: int
@@ -52,8 +60,8 @@ class Proposals(NamedTuple):
     ) -> Proposals:
         """Add the model's log-probabilities to the hypotheses'.
 
-        ``live`` has the slot of each row, ``first`` each sentence's option 0; ``may_end`` says
-        which rows may take it, None: all of them.
+        ``live`` has the slot of each row, ``first`` each sentence's option 0; ``may_end`` marks
+        the rows that may take it, None: all of them.
         """
         sentences, slots = beam.token.shape
         options = 1 + scores.top_ids.shape[1]
@@ -64,7 +72,7 @@ class Proposals(NamedTuple):
         everywhere = len(live) == len(so_far)
         if not everywhere:
             row = np.zeros(len(so_far), np.int64)
-            row[live] = starts(len(live), 1).ravel()
+            row[live] = row_starts(len(live), 1).ravel()
             so_far = np.where(beam.live, beam.log_prob, -np.inf).ravel()
             top_scores, top_ids = top_scores.take(row, axis=0), top_ids.take(row, axis=0)
             end_scores = end_scores.take(row)
@@ -81,14 +89,14 @@ class Proposals(NamedTuple):
         return cls(score.reshape(shape), token, row, slots, options)
 
     def best_of_each(self) -> IntArray:
-        """Return the place of each slot's best option. # shape: (sentences, slots)."""
+        """Return the index of each slot's best option. # shape: (sentences, slots)."""
         return self._best_by(self.score)
 
     def best_ends_of_words(self, boundary: BoolArray, waiting: BoolArray) -> IntArray:
-        """Return the place of the best option of each slot before which a word has ended.
+        """Return the index of the best option of each slot that ends a word.
 
-        ``boundary`` marks the tokens before which it has, # shape: (vocabulary,), ``waiting`` the
-        slots for which that matters, # shape: (sentences · slots,); the others give their best.
+        ``boundary`` marks the tokens that do, # shape: (vocabulary,), ``waiting`` the slots for
+        which that matters, # shape: (sentences · slots,); the others give their best option.
         # shape: (sentences, slots)
         """
         going_on = waiting.repeat(self.options).reshape(self.score.shape) & ~boundary[self.token]
@@ -96,18 +104,18 @@ class Proposals(NamedTuple):
 
     def _best_by(self, score: FloatArray) -> IntArray:
         best: IntArray = score.reshape(-1, self.options).argmax(axis=1)
-        return best.reshape(-1, self.slots) + starts(self.slots, self.options).T
+        return best.reshape(-1, self.slots) + row_starts(self.slots, self.options).T
 
-    def slot(self, places: IntArray) -> IntArray:
-        """Return the slots that options belong to. # shape: as places."""
-        return through(places // self.options, len(places), self.slots)
+    def slot(self, indices: IntArray) -> IntArray:
+        """Return the slots that options belong to. # shape: as indices."""
+        return flat_indices(indices // self.options, len(indices), self.slots)
 
 
-class Asked(NamedTuple):
+class AskedTokens(NamedTuple):
     """Tokens that would start or continue an unmet constraint.
 
-    # shape of all but the slots: (sentences · slots, asked), of a single sentence only those that
-    are live; score is minus infinity where there is none.
+    # shape of all but the slots: (sentences · slots, asked), for a single sentence only those that
+    are live; the score is minus infinity where no token is asked.
     """
 
     tokens: IntArray
@@ -118,7 +126,7 @@ class Asked(NamedTuple):
     @classmethod
     def lay_out(
         cls, beam: Beam, live: IntArray, tokens: IntArray, targets: IntArray, scores: Scores
-    ) -> Asked:
+    ) -> AskedTokens:
         """Lay what was asked of live hypotheses out by slot; the other slots ask nothing."""
         so_far = beam.log_prob.ravel()[live][:, None]
         score = np.where(tokens == PAD, -np.inf, so_far + scores.ask_scores[:, 1:])
@@ -141,34 +149,34 @@ class Candidates(NamedTuple):
     row: IntArray  # shape: (sentences · slots,), the model's row of each slot
     states: States | None  # in one dimension: (sentences · candidates,)
 
-    def take(self, places: IntArray) -> Candidates:
+    def take(self, indices: IntArray) -> Candidates:
         """Return some candidates of each sentence."""
-        where = through(places, *self.score.shape)
+        flat = flat_indices(indices, *self.score.shape)
         return Candidates(
-            self.score.ravel()[where],
-            self.slot.ravel()[where],
-            self.token.ravel()[where],
+            self.score.ravel()[flat],
+            self.slot.ravel()[flat],
+            self.token.ravel()[flat],
             self.row,
-            self.states and self.states.take(where.ravel()),
+            self.states and self.states.take(flat.ravel()),
         )
 
 
 class Chosen(NamedTuple):
-    """The candidates that fill the beams; some slots may be left empty."""
+    """The candidates that fill the beams; some slots may stay empty."""
 
     candidates: Candidates
     taken: BoolArray  # shape: (sentences, beam)
     ended: BoolArray  # shape: (sentences, beam)
     among: Candidates
     """All candidates of the step; those of plain search are only the best."""
-    places: IntArray | None
+    indices: IntArray | None
     """Which of them were chosen; None: all. # shape: (sentences, beam)."""
     worth: FloatArray | None = None
-    """What all candidates were compared by, if not by score. # shape: (sentences, candidates)."""
+    """What all candidates were compared by; None: their score. # shape: (sentences, candidates)."""
 
 
-class Moment(NamedTuple):
-    """What an observer is shown of a step: the beam after pruning, and how it came about."""
+class ObservedStep(NamedTuple):
+    """What an observer is shown of a step: the beam after pruning, and what it was chosen from."""
 
     step: int
     sentences: IntArray  # shape: (sentences,), those still searched
@@ -180,9 +188,9 @@ class Moment(NamedTuple):
 
 def best_of_all(proposals: Proposals, k: int) -> Candidates:
     """Return the k best continuations of each sentence: plain search looks no further."""
-    places = k_best(proposals.score, k)
-    score, token = pick(proposals.score, places), pick(proposals.token, places)
-    return Candidates(score, proposals.slot(places), token, proposals.row, None)
+    indices = k_best(proposals.score, k)
+    score, token = pick(proposals.score, indices), pick(proposals.token, indices)
+    return Candidates(score, proposals.slot(indices), token, proposals.row, None)
 
 
 def collect(
@@ -191,28 +199,28 @@ def collect(
     beam_sizes: IntArray | None,
     automaton: Automaton,
     states: States,
-    asked: Asked,
+    asked: AskedTokens,
 ) -> Candidates:
-    """Return all candidates of each sentence.
+    """Return all candidates of each sentence (paper, Algorithm 2, lines 2 to 10).
 
     ``beam`` is the largest beam of the batch; ``beam_sizes``, # shape: (sentences,), is given
     where they differ.
     """
     best = k_best(proposals.score, beam)  # (1)
     more = _best_of_each(proposals, automaton, states)  # (3)
-    places = np.concatenate((best, *more), axis=1)
-    score = pick(proposals.score, places)
+    indices = np.concatenate((best, *more), axis=1)
+    score = pick(proposals.score, indices)
     k = best.shape[1]
     if beam_sizes is not None:
         score[:, :k][np.arange(k) >= beam_sizes[:, None]] = -np.inf
-    score[:, k:][_already_in(places, score, k, proposals.score.shape[1])] = -np.inf
+    score[:, k:][_already_in(indices, score, k, proposals.score.shape[1])] = -np.inf
     if len(more) > 1:
         score[:, -proposals.slots :][more[1] == more[0]] = -np.inf
-    slot, token = proposals.slot(places), pick(proposals.token, places)
+    slot, token = proposals.slot(indices), pick(proposals.token, indices)
     nodes = automaton.follow(states.node[slot], token)
     each = asked.tokens.shape[1]
     if each:  # (2)
-        score[automaton.serves(nodes, states, slot) & (places % proposals.options > 0)] = -np.inf
+        score[automaton.serves(nodes, states, slot) & (indices % proposals.options > 0)] = -np.inf
         shape = (len(score), -1)
         asked_slot = asked.slot.repeat(each).reshape(shape)
         score = np.concatenate((score, asked.score.reshape(shape)), axis=1)
@@ -240,10 +248,10 @@ def _best_of_each(
     return best, proposals.best_ends_of_words(words.boundary, waiting)
 
 
-def _already_in(places: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:
-    """Say which of the places from k on are among the first k of their sentence."""
-    chosen = np.zeros(len(places) * width, np.bool_)
-    where = through(places, len(places), width)
-    chosen[where[:, :k][score[:, :k] > -np.inf]] = True
-    again: BoolArray = chosen[where[:, k:]]
+def _already_in(indices: IntArray, score: FloatArray, k: int, width: int) -> BoolArray:
+    """Return a mask of the indices from k on that are among the first k of their sentence."""
+    chosen = np.zeros(len(indices) * width, np.bool_)
+    flat = flat_indices(indices, len(indices), width)
+    chosen[flat[:, :k][score[:, :k] > -np.inf]] = True
+    again: BoolArray = chosen[flat[:, k:]]
     return again

@@ -7,64 +7,89 @@ from math import prod
 
 import numpy as np
 
-from lexbeam.errors import ConstraintError, SettingError
+from lexbeam.errors import ConstraintError, SettingError, Subject
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.bit_layout import Demands
-from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.search.automaton.remaining import NEVER, Room
+from lexbeam.search.automaton.bit_layout import BitLayout
+from lexbeam.search.automaton.patterns import Pattern, show_constraint
+from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
 from lexbeam.search.automaton.trie import ROOT, Trie
-from lexbeam.search.request import Request, show_demand
+from lexbeam.search.request import Request, listed
 
 MOST_SETS = 1024
-"""Constrained beam search needs a bank for each set; more than this are refused."""
+"""Constrained beam search needs a bank per set; more than this are refused."""
 
 
 def refuse_impossible(
-    requests: Sequence[Request], limits: IntArray, automaton: Automaton | None, room: Room | None
+    requests: Sequence[Request],
+    limits: IntArray,
+    automaton: Automaton | None,
+    remaining: RemainingTokens | None,
 ) -> None:
     """Raise unless every sentence has an output that keeps to its request and its limit."""
     for sentence, (request, limit) in enumerate(zip(requests, limits.tolist(), strict=True)):
-        where = f"sentence {sentence}"
-        if len(request.prefix) > limit:
-            raise ConstraintError(
-                f"{where}: prefix {list(request.prefix)} has {len(request.prefix)} tokens, "
-                f"more than max_length {limit}"
-            )
-        for number, phrase in enumerate(request.phrases):
-            if not isinstance(phrase, Pattern) and len(phrase) > limit:
-                raise ConstraintError(
-                    f"{where}: phrase {number} {list(phrase)} has {len(phrase)} tokens, "
-                    f"more than max_length {limit}"
-                )
-        if automaton is None or room is None:
+        _refuse_too_long(sentence, request, limit)
+        if automaton is None or remaining is None:
             continue
-        if len(request.prefix) + room.worst[sentence] > limit:
-            need = _need_after_prefix(sentence, request, automaton, room)
-            if need >= NEVER:
-                raise ConstraintError(
-                    f"{where}: phrases {_show(request)} can't all be placed "
-                    f"without one of the avoided phrases {[list(a) for a in request.avoid]}"
-                )
-            if len(request.prefix) + need > limit:
-                behind = f" after a prefix of {len(request.prefix)}" if request.prefix else ""
-                raise ConstraintError(
-                    f"{where}: phrases {_show(request)} need {need} tokens{behind}, "
-                    f"max_length is {limit}"
-                )
+        counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
+        tight = len(request.prefix) + remaining.most_needed[sentence] > limit
+        if tight or (counted and request.prefix):
+            need = _need_after_prefix(sentence, request, automaton, remaining)
+            _refuse_need(sentence, request, limit, need)
 
 
-def _show(request: Request) -> str:
-    return ", ".join(map(show_demand, request.phrases))
+def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:
+    """Raise if the prefix or a phrase has more tokens than the output may have."""
+    prefix = Subject("prefix", 0, show_constraint(request.prefix))
+    given = [("prefix", request.prefix, prefix)]
+    given += [
+        (f"phrase {number}", phrase, subject)
+        for number, (phrase, subject) in enumerate(
+            zip(request.phrases, request.subjects, strict=True)
+        )
+        if not isinstance(phrase, Pattern)
+    ]
+    for name, tokens, subject in given:
+        if len(tokens) > limit:
+            raise ConstraintError(
+                f"{name} {{}} has {len(tokens)} tokens, more than max_length {limit}",
+                subject,
+                sentence=sentence,
+            )
 
 
-def _need_after_prefix(sentence: int, request: Request, automaton: Automaton, room: Room) -> int:
+def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None:
+    """Raise if so many tokens after the prefix are more than there may be."""
+    phrases, avoided = request.subjects, request.avoided_subjects
+    if need >= NEVER:
+        raise ConstraintError(
+            f"phrases {listed(phrases)} can't all be placed "
+            f"without one of the avoided phrases [{listed(avoided)}]",
+            *phrases,
+            *avoided,
+            sentence=sentence,
+        )
+    if len(request.prefix) + need > limit:
+        behind = f" after a prefix of {len(request.prefix)}" if request.prefix else ""
+        raise ConstraintError(
+            f"phrases {listed(phrases)} need {need} tokens{behind}, max_length is {limit}",
+            *phrases,
+            sentence=sentence,
+        )
+
+
+def _need_after_prefix(
+    sentence: int, request: Request, automaton: Automaton, remaining: RemainingTokens
+) -> int:
+    """Return how many tokens an output needs after its prefix before it may end."""
     states = automaton.start().take(np.array([sentence]))
     for token in request.prefix:
+        if automaton.is_one_too_many(states, np.array([[token]])).any():
+            return NEVER
         states = automaton.advance(states, np.array([token]))
         if automaton.breaks(states).any():
             return NEVER
-    return room.need_of(sentence, states)
+    return remaining.need_of(sentence, states)
 
 
 def count_sets(automaton: Automaton) -> IntArray:
@@ -74,17 +99,18 @@ def count_sets(automaton: Automaton) -> IntArray:
         SettingError: constrained beam search would need too many banks.
     """
     sets = []
-    for sentence, trie in enumerate(automaton.tries):
-        sets.append(_sets_of(automaton.demands[sentence], trie))
+    for sentence, (layout, trie) in enumerate(zip(automaton.layouts, automaton.tries, strict=True)):
+        sets.append(_count_sets_of(layout, trie))
         if sets[-1] > MOST_SETS:
             raise SettingError(
-                f"sentence {sentence}: cbs would need {sets[-1]} banks for "
-                f"{len(automaton.demands[sentence].met)} phrases, more than {MOST_SETS}; use dba"
+                f"cbs would need {sets[-1]} banks for {len(layout.met)} phrases, "
+                f"more than {MOST_SETS}; use dba",
+                sentence=sentence,
             )
     return np.array(sets, dtype=np.int64)
 
 
-def _sets_of(demands: Demands, trie: Trie) -> int:
+def _count_sets_of(layout: BitLayout, trie: Trie) -> int:
     """Count the sets of met phrases, each with every phrase that may be in progress."""
     begun = sum(bool(node.begun) for node in trie.nodes[ROOT + 1 :])
-    return prod(demands.settled) * (begun + 1)
+    return prod(layout.states_of_each) * (begun + 1)

@@ -1,46 +1,58 @@
-"""The ways in which outputs end, where those of a model or a caller differ from the paper's.
+"""How outputs end, where models or callers differ from the paper.
 
 In the paper (section 3.3) an output ends by one token, keeps its slot of the beam, and has to
 end within the limit. Other searches differ in each of these: there may be several such tokens
 or other reasons to stop, an output that has ended may leave its slot to an unfinished one, and
-at the limit it may be cut off. `Ending` has these choices; the search does all the rest.
+at the limit it may be cut off. `FinishingRules` has these choices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lexbeam.errors import ConstraintError, ScorerError
-from lexbeam.search.allocation import Selection
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.trace import walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
-from lexbeam.search.request import Request, show_demand
+from lexbeam.search.request import Request, listed
 from lexbeam.search.scorer import Scorer
+from lexbeam.search.selection import Selection
 from lexbeam.search.settings import Settings
 
 Select = Callable[[FloatArray], Selection]
 
 
+class MayEnd(NamedTuple):
+    """Which hypotheses have all that they need to end. # shape of both: (hypotheses,)."""
+
+    allowed: BoolArray
+    penalty: FloatArray | None
+    """What each would pay for what it gives up; None: nothing may be given up."""
+
+
 @dataclass(frozen=True)
-class Ending:
+class FinishingRules:
     """How the outputs of a search end."""
 
     eos: int
     tokens: BoolArray | None
-    """All tokens that end an output, where there are more than ``eos``. # shape: (vocabulary,)"""
+    """A mask of all tokens that end an output, if there are more than ``eos``.
+    # shape: (vocabulary,)"""
     stops: Callable[[Any, IntArray, IntArray], BoolArray] | None
-    """The scorer's own say in it, see `lexbeam.search.scorer.Scorer`."""
+    """The scorer's own reasons to stop, see `lexbeam.search.scorer.Scorer`."""
     aside: bool
+    """Whether what has ended leaves its slot of the beam to what has not."""
     cut: bool
+    """Whether an output may stop at the limit as it is."""
 
     @classmethod
-    def of(cls, scorer: Scorer, aside: bool, cut: bool) -> Ending:
+    def of(cls, scorer: Scorer, aside: bool, cut: bool) -> FinishingRules:
         """Return what the caller chose and the scorer asks for."""
         ends = [int(token) for token in getattr(scorer, "ends", ())]
         tokens = None
@@ -51,7 +63,7 @@ class Ending:
 
     @property
     def as_in_paper(self) -> bool:
-        """Whether nothing here needs to be looked at."""
+        """Whether outputs end as in the paper."""
         return not (self.aside or self.cut or self.tokens is not None or self.stops)
 
     @property
@@ -60,24 +72,24 @@ class Ending:
         return 1 if self.tokens is None else int(np.count_nonzero(self.tokens))
 
     @property
-    def pool(self) -> int:
-        """How many candidates to look at for each slot, so that enough remain that don't end."""
+    def candidates_per_slot(self) -> int:
+        """How many candidates to look at per slot, so that enough remain that don't end."""
         return 1 + self.count if self.aside else 1
 
     def top(self, beam: int) -> int:
         """Return how many tokens of a row, besides the end of sentence, may be needed."""
-        return beam * self.pool if self.stops else beam + self.count - 1
+        return beam * self.candidates_per_slot if self.stops else beam + self.count - 1
 
     def by_token(self, tokens: IntArray) -> BoolArray:
-        """Say which of the tokens end an output."""
+        """Return a mask of the tokens that end an output."""
         ended: BoolArray = tokens == self.eos if self.tokens is None else self.tokens[tokens]
         return ended
 
     def of_candidates(self, candidates: Candidates, state: Any, last: BoolArray) -> BoolArray:
-        """Say which candidates end. # shape: (sentences, candidates).
+        """Return a mask of the candidates that end. # shape: (sentences, candidates).
 
-        ``last`` says which sentences are at their limit, # shape: (sentences,); ``state`` is
-        what the scorer returned for this step.
+        ``last`` marks the sentences at their limit, # shape: (sentences,); ``state`` is what the
+        scorer returned for this step.
         """
         ended = self.by_token(candidates.token)
         if self.stops is not None:
@@ -93,23 +105,23 @@ class Ending:
         candidates: Candidates,
         ended: BoolArray,
         before: tuple[BoolArray, FloatArray],
-        after: tuple[BoolArray, FloatArray | None],
+        after: MayEnd,
         goes_on: BoolArray,
     ) -> tuple[Candidates, BoolArray]:
         """Close the candidates that would end before everything is met; let the others pay.
 
         What ends by a token must have met everything ``before`` it, # shape: (sentences ·
         slots,); what is stopped or cut off, ``after`` it, # shape: (sentences · candidates,).
-        Both say who may end and the price of what is given up; that of the end of sentence
-        itself has been paid. Where a scorer would stop all there is of a sentence that
-        ``goes_on``, it is not obeyed until something may end.
+        Both have a mask of those that may end and the penalty for what is given up; that of the
+        end of sentence itself has been paid. Where a scorer would stop all candidates of a
+        sentence that ``goes_on``, it is not obeyed until one of them may end.
         """
         score, token, slot = candidates.score, candidates.token, candidates.slot
         by_token, shape = self.by_token(token), ended.shape
-        early = ended & ~np.where(by_token, before[0][slot], after[0].reshape(shape))
-        if after[1] is not None:
-            price = np.where(by_token, before[1][slot], after[1].reshape(shape))
-            score = score - np.where(ended & (token != self.eos), price, 0.0)
+        early = ended & ~np.where(by_token, before[0][slot], after.allowed.reshape(shape))
+        if after.penalty is not None:
+            penalty = np.where(by_token, before[1][slot], after.penalty.reshape(shape))
+            score = score - np.where(ended & (token != self.eos), penalty, 0.0)
         open_score = np.where(early, -np.inf, score)
         stuck = goes_on & ~(open_score > -np.inf).any(axis=1)
         if stuck.any():
@@ -123,61 +135,65 @@ def set_aside(select: Select, score: FloatArray, ended: BoolArray) -> Selection:
 
     What ends must be good enough for a slot, but does not take it.
     """
-    places, taken = at_least_one(select(score))
-    finishing = taken & pick(ended, places)
+    indices, taken = at_least_one(select(score))
+    finishing = taken & pick(ended, indices)
     if not (ended & (score > -np.inf)).any():
-        return Selection(places, taken)
-    live_places, live = at_least_one(select(np.where(ended, -np.inf, score)))
+        return Selection(indices, taken)
+    live_indices, live = at_least_one(select(np.where(ended, -np.inf, score)))
     width = int(finishing.sum(axis=1).max())
     first = (~finishing).argsort(axis=1, kind="stable")[:, :width]
     return Selection(
-        np.concatenate((live_places, pick(places, first)), axis=1),
+        np.concatenate((live_indices, pick(indices, first)), axis=1),
         np.concatenate((live, pick(finishing, first)), axis=1),
     )
 
 
 def at_least_one(selection: Selection) -> Selection:
-    """Return beams that have a slot, if an empty one."""
-    sentences, width = selection.places.shape
+    """Return beams with at least one slot, which may be empty."""
+    sentences, width = selection.indices.shape
     if width:
         return selection
     return Selection(np.zeros((sentences, 1), np.int64), np.zeros((sentences, 1), np.bool_))
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OutputReader:
     """Reads the outputs of sentences back through the history of a search."""
 
     requests: Sequence[Request]
     history: History
-    ending: Ending
+    finishing: FinishingRules
     automaton: Automaton | None
     settings: Settings
 
-    def of(self, sentence: int, finished: Finished, place: int) -> list[Hypothesis]:
-        """Return the outputs of a sentence, which stands at a place of the finished ones."""
+    def read(self, sentence: int, finished: Finished, row: int) -> list[Hypothesis]:
+        """Return the outputs of a sentence, given its row among the finished hypotheses."""
         found = []
-        for score, log_prob, step, slot in zip(*(a[place] for a in finished[:-1]), strict=True):
+        for score, log_prob, step, slot in zip(*(a[row] for a in finished[:-1]), strict=True):
             if score > -np.inf:
-                tokens, slots = self.history.way_to(sentence, int(step), int(slot))
+                tokens, slots = self.history.backtrace(sentence, int(step), int(slot))
                 found.append(self._output(sentence, tokens, slots, float(score), float(log_prob)))
         if not found:
-            phrases = ", ".join(map(show_demand, self.requests[sentence].phrases))
+            subjects = self.requests[sentence].subjects
             raise ConstraintError(
-                f"sentence {sentence}: no output with the phrases {phrases} was found that keeps "
-                f"to max_length and to what is avoided; allow more tokens or avoid less"
+                f"no output with the phrases {listed(subjects)} was found that keeps "
+                "to max_length and to what is avoided; allow more tokens or avoid less",
+                *subjects,
+                sentence=sentence,
             )
         return found
 
     def _output(
         self, sentence: int, tokens: list[int], slots: list[int], score: float, log_prob: float
     ) -> Hypothesis:
-        """Return a finished output; what it gave up is no part of its score any more."""
-        end = tokens.pop() if self.ending.by_token(np.array(tokens[-1])) else None
+        """Return a finished output; penalties are no part of its score any more."""
+        end = tokens.pop() if self.finishing.by_token(np.array(tokens[-1])) else None
         # Only what has met everything that can't be given up is allowed to end.
         met = [True] * len(self.requests[sentence].phrases)
-        if self.automaton is not None and self.automaton.demands[sentence].softs:
-            met, paid = self.automaton.settle(sentence, tokens)
-            log_prob += paid
+        automaton = self.automaton
+        if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
+            *_, states = walk(automaton, sentence, tokens)
+            met = automaton.met_phrases(sentence, states, 0)
+            log_prob += float(automaton.soft.may_end(states)[1][0])
             score = log_prob / len(slots) ** self.settings.length_penalty
         return Hypothesis(tokens, score, log_prob, met, end is not None, end, slots)

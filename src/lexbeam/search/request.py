@@ -10,20 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
-from lexbeam.errors import ConstraintError, InputError
+from lexbeam.errors import ConstraintError, InputError, Subject
 from lexbeam.search.arrays import Tokens
-from lexbeam.search.automaton.bit_layout import Demand, tokens_of
-from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.whole_words import Words
+from lexbeam.search.automaton.patterns import (
+    Form,
+    Pattern,
+    TokenConstraint,
+    show_constraint,
+    tokens_of,
+)
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
 @dataclass(frozen=True)
 class Request:
     """The phrases that one output must have, must not have, and begins with."""
 
-    phrases: tuple[Demand, ...]
+    phrases: tuple[TokenConstraint, ...]
     avoid: tuple[Tokens, ...]
     prefix: Tokens
     whole_prefix: bool = False
@@ -32,8 +37,27 @@ class Request:
     @property
     def tokens(self) -> list[int]:
         """All tokens the search may ask the model for."""
-        demanded = (token for phrase in self.phrases for token in tokens_of(phrase))
-        return sorted({*self.prefix, *demanded})
+        in_phrases = (token for phrase in self.phrases for token in tokens_of(phrase))
+        return sorted({*self.prefix, *in_phrases})
+
+    @property
+    def subjects(self) -> list[Subject]:
+        """The phrases, as errors speak of them."""
+        return [
+            Subject("phrase", i, show_constraint(phrase)) for i, phrase in enumerate(self.phrases)
+        ]
+
+    @property
+    def avoided_subjects(self) -> list[Subject]:
+        """The avoided phrases, as errors speak of them."""
+        return [
+            Subject("avoided", i, show_constraint(phrase)) for i, phrase in enumerate(self.avoid)
+        ]
+
+
+def listed(subjects: Sequence[Subject]) -> str:
+    """Return the part of an error's reason that lists some subjects."""
+    return ", ".join(["{}"] * len(subjects))
 
 
 def read_requests(
@@ -43,13 +67,13 @@ def read_requests(
     prefix: Sequence[Any] | None,
     vocabulary_size: int,
     eos: int,
-    words: Words | None = None,
+    words: WordBoundaries | None = None,
     whole_prefix: Sequence[bool] | None = None,
 ) -> list[Request]:
-    """Return one checked request a sentence.
+    """Return one checked request per sentence.
 
     Raises:
-        InputError: a list does not have one entry a sentence.
+        InputError: a list does not have one entry per sentence.
         ConstraintError: a phrase is empty, has a token outside the vocabulary or the end of
             sentence in it, or is avoided as well.
     """
@@ -64,13 +88,11 @@ def read_requests(
         raise InputError("whole_prefix is given without boundary: nothing says where words end")
     requests = []
     for i in range(sentences):
-        read = _PhraseReader(i, vocabulary_size, eos)
+        reader = _Reader(i, vocabulary_size, eos)
         request = Request(
-            tuple(read.demands(phrases[i] if phrases is not None else None)),
-            tuple(read.phrases("avoided phrase", avoid[i] if avoid is not None else None)),
-            read.tokens("prefix", prefix[i])
-            if prefix is not None and prefix[i] is not None
-            else (),
+            tuple(reader.constraints(phrases[i] if phrases is not None else None)),
+            tuple(reader.avoided(avoid[i] if avoid is not None else None)),
+            reader.prefix(prefix[i] if prefix is not None else None),
             whole_prefix is not None and bool(whole_prefix[i]),
         )
         _refuse_contradictions(i, request, words)
@@ -79,94 +101,115 @@ def read_requests(
 
 
 @dataclass(frozen=True)
-class _PhraseReader:
+class _Name:
+    """What an error calls something that is being read."""
+
+    role: Literal["phrase", "avoided", "prefix"]
+    index: int = 0
+
+    def __str__(self) -> str:
+        written = {"phrase": "phrase", "avoided": "avoided phrase", "prefix": "prefix"}[self.role]
+        return written if self.role == "prefix" else f"{written} {self.index}"
+
+    def subject(self, constraint: TokenConstraint) -> Subject:
+        return Subject(self.role, self.index, show_constraint(constraint))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads what is asked of one sentence."""
+
     sentence: int
     vocabulary_size: int
     eos: int
 
-    def demands(self, given: Any) -> list[Demand]:
-        """Return what is demanded in a sentence; patterns are checked as their phrases are."""
-        read: list[Demand] = []
-        for number, demand in enumerate(self.listed(given)):
-            name = f"phrase {number}"
-            if isinstance(demand, Pattern):
-                read.append(self.pattern(name, demand))
+    def constraints(self, given: Any) -> list[TokenConstraint]:
+        """Return what a sentence must have; patterns are checked as their phrases are."""
+        read: list[TokenConstraint] = []
+        for number, constraint in enumerate(self._list(given)):
+            name = _Name("phrase", number)
+            if isinstance(constraint, Pattern):
+                read.append(self._pattern(name, constraint))
             else:
-                read.append(self.phrase(name, demand))
-        if sum(isinstance(demand, Pattern) and demand.strict for demand in set(read)) > 1:
-            raise ConstraintError(
-                f"sentence {self.sentence}: two patterns that the output has to begin with; "
+                read.append(self._phrase(name, constraint))
+        if sum(isinstance(each, Pattern) and each.strict for each in set(read)) > 1:
+            raise self._error(
+                "two patterns that the output has to begin with; "
                 "give one with the forms that both allow"
             )
         return read
 
-    def phrases(self, kind: str, given: Any) -> list[Tokens]:
-        """Return the phrases of a sentence as tuples of plain integers."""
-        return [self.phrase(f"{kind} {n}", phrase) for n, phrase in enumerate(self.listed(given))]
+    def avoided(self, given: Any) -> list[Tokens]:
+        """Return the avoided phrases as tuples of plain integers."""
+        return [self._phrase(_Name("avoided", n), each) for n, each in enumerate(self._list(given))]
 
-    def listed(self, given: Any) -> Any:
+    def prefix(self, given: Any) -> Tokens:
+        """Return the prefix, which may be empty; None stands for an empty one."""
+        return () if given is None else self._tokens(_Name("prefix"), given)
+
+    def _error(self, reason: str, *subjects: Subject) -> ConstraintError:
+        return ConstraintError(reason, *subjects, sentence=self.sentence)
+
+    def _list(self, given: Any) -> Any:
         """Refuse text where a list of phrases is due; None stands for no phrases."""
         if isinstance(given, str | bytes):
-            raise ConstraintError(f"sentence {self.sentence}: expected a list, got {given!r}")
+            raise self._error(f"expected a list, got {given!r}")
         return () if given is None else given
 
-    def phrase(self, name: str, given: Any) -> Tokens:
+    def _phrase(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase, which must not be empty."""
-        tokens = self.tokens(name, given)
+        tokens = self._tokens(name, given)
         if not tokens:
-            raise ConstraintError(f"sentence {self.sentence}: {name} is empty")
+            raise self._error(f"{name} is empty")
         return tokens
 
-    def pattern(self, name: str, pattern: Pattern) -> Pattern:
-        """Return a pattern with plain integers in it; a plain phrase in disguise as well."""
-        where = f"sentence {self.sentence}: {name}"
+    def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
+        """Return a pattern with plain integers in it."""
         parts = tuple(
-            tuple(dict.fromkeys(Form(self.phrase(name, f.tokens), bool(f.first)) for f in part))
+            tuple(
+                dict.fromkeys(
+                    Form(self._phrase(name, f.tokens), bool(f.first), bool(f.apart)) for f in part
+                )
+            )
             for part in pattern.parts
         )
         if not parts or not all(parts):
-            raise ConstraintError(f"{where} is a pattern without forms")
-        for value, what in ((pattern.within, "within"), (pattern.price, "price")):
+            raise self._error(f"{name} is a pattern without forms")
+        for value, what in ((pattern.within, "within"), (pattern.penalty, "penalty")):
             if value is not None and not 0 <= value < float("inf"):
-                raise ConstraintError(f"{where}: {what} is {value}, but must be 0 or more")
+                raise self._error(f"{name}: {what} is {value}, but must be 0 or more")
         checked = replace(pattern, parts=parts)
         if not checked.strict and any(all(form.first for form in part) for part in parts):
-            raise ConstraintError(
-                f"{where}: a part with nothing but forms that begin the output has to be a "
-                "pattern of its own, with no price and not at the end"
+            raise self._error(
+                f"{name}: a part with nothing but forms that begin the output has to be a "
+                "pattern of its own, with no penalty and not at the end"
             )
         return checked
 
-    def tokens(self, name: str, given: Any) -> Tokens:
+    def _tokens(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase as a tuple of plain integers."""
-        where = f"sentence {self.sentence}: {name}"
         try:
             tokens = tuple(index(token) for token in given)
         except TypeError:
-            message = f"{where} is not a list of token ids: {given!r}"
-            raise ConstraintError(message) from None
+            raise self._error(f"{name} is not a list of token ids: {given!r}") from None
         for token in tokens:
             if not 0 <= token < self.vocabulary_size:
-                raise ConstraintError(
-                    f"{where} {list(tokens)} has token {token}, outside the vocabulary "
-                    f"of {self.vocabulary_size}"
+                raise self._error(
+                    f"{name} {{}} has token {token}, outside the vocabulary "
+                    f"of {self.vocabulary_size}",
+                    name.subject(tokens),
                 )
             if token == self.eos:
-                raise ConstraintError(
-                    f"{where} {list(tokens)} has the end-of-sentence token {token} in it"
+                raise self._error(
+                    f"{name} {{}} has the end-of-sentence token {token} in it",
+                    name.subject(tokens),
                 )
         return tokens
 
 
-def show_demand(demand: Demand) -> str:
-    """Show what is demanded in a message."""
-    if not isinstance(demand, Pattern):
-        return str(list(demand))
-    parts = ("|".join(str(list(form.tokens)) for form in part) for part in demand.parts)
-    return " … ".join(parts)
-
-
-def _without_avoided_forms(sentence: int, request: Request, words: Words | None) -> Request:
+def _without_avoided_forms(
+    sentence: int, request: Request, words: WordBoundaries | None
+) -> Request:
     """Leave out the forms of patterns that are avoided; refuse a part that has none left."""
     if not request.avoid:
         return request
@@ -174,46 +217,50 @@ def _without_avoided_forms(sentence: int, request: Request, words: Words | None)
     def allowed(form: Form, strict: bool) -> bool:
         return not any(_occurs(avoided, form.tokens, words, strict) for avoided in request.avoid)
 
-    kept: list[Demand] = []
-    for number, demand in enumerate(request.phrases):
-        if isinstance(demand, Pattern):
-            parts = tuple(
-                tuple(form for form in part if allowed(form, demand.strict))
-                for part in demand.parts
+    kept: list[TokenConstraint] = []
+    for number, constraint in enumerate(request.phrases):
+        if not isinstance(constraint, Pattern):
+            kept.append(constraint)
+            continue
+        parts = tuple(
+            tuple(form for form in part if allowed(form, constraint.strict))
+            for part in constraint.parts
+        )
+        if not all(parts) and constraint.penalty is not None:
+            kept.append(constraint)  # It will be given up.
+            continue
+        if not all(parts):
+            raise ConstraintError(
+                f"phrase {number} {{}} can't be met without an avoided phrase",
+                request.subjects[number],
+                sentence=sentence,
             )
-            if not all(parts) and demand.price is not None:
-                kept.append(demand)  # It will be given up.
-                continue
-            if not all(parts):
-                raise ConstraintError(
-                    f"sentence {sentence}: phrase {number} {show_demand(demand)} can't be met "
-                    "without an avoided phrase"
-                )
-            left = [form for part in parts for form in part if not form.first]
-            kept.append(replace(demand, parts=parts) if left or demand.strict else demand)
-        else:
-            kept.append(demand)
+        left = [form for part in parts for form in part if not form.first]
+        kept.append(replace(constraint, parts=parts) if left or constraint.strict else constraint)
     return replace(request, phrases=tuple(kept))
 
 
-def _refuse_contradictions(sentence: int, request: Request, words: Words | None) -> None:
+def _refuse_contradictions(sentence: int, request: Request, words: WordBoundaries | None) -> None:
+    """Raise if a phrase or the prefix has something in it that is avoided."""
     named = [
-        (f"phrase {i}", phrase, False)
+        (_Name("phrase", i), phrase, False)
         for i, phrase in enumerate(request.phrases)
         if not isinstance(phrase, Pattern)
     ]
-    for name, phrase, goes_on in [*named, ("prefix", request.prefix, True)]:
+    for name, phrase, goes_on in [*named, (_Name("prefix"), request.prefix, True)]:
         for number, avoided in enumerate(request.avoid):
             if _occurs(avoided, phrase, words, goes_on):
                 what = "is also avoided" if avoided == phrase else "contains what is avoided"
                 raise ConstraintError(
-                    f"sentence {sentence}: {name} {list(phrase)} {what} "
-                    f"(avoided phrase {number} {list(avoided)})"
+                    f"{name} {{}} {what} (avoided phrase {number} {{}})",
+                    name.subject(phrase),
+                    _Name("avoided", number).subject(avoided),
+                    sentence=sentence,
                 )
 
 
-def _occurs(avoided: Tokens, tokens: Tokens, words: Words | None, goes_on: bool) -> bool:
-    """Say whether an avoided phrase stands in the tokens, all in a row, as whole words.
+def _occurs(avoided: Tokens, tokens: Tokens, words: WordBoundaries | None, goes_on: bool) -> bool:
+    """Return whether an avoided phrase stands in the tokens, all in a row, as whole words.
 
     ``goes_on``: more tokens may follow, and make the last word another one.
     """

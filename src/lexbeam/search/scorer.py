@@ -53,7 +53,7 @@ class Scorer(Protocol):
         """Read the sources; return the state for the first step.
 
         ``wanted`` lists for each sentence the tokens that may be asked for later: a model that
-        prices only part of its vocabulary must price these too.
+        scores only part of its vocabulary must score these too.
         """
         ...
 
@@ -66,7 +66,7 @@ class Scorer(Protocol):
         ban: IntArray,  # shape: (rows, banned)
         top: int,
     ) -> Scores:
-        """Price the next token of every row.
+        """Score the next token of every row.
 
         - ``top`` best tokens of each row and their log-probabilities, best first, the end of
           sentence and the row's banned tokens left out. Where a row has fewer tokens than
@@ -83,15 +83,15 @@ class Scorer(Protocol):
 
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
-        other reasons to stop has a method ``stops(state, parents, tokens)``, which says what
-        would end with these tokens after these rows of the step that returned the state.
-        # shape of all but the state: (sentences, candidates)
+        other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
+        mask of what would end with these tokens after these rows of the step that returned the
+        state. # shape of all but the state: (sentences, candidates)
         """
         ...
 
 
 def can_hold(scorer: Scorer) -> bool:
-    """Say whether the scorer can keep a word from ending.
+    """Return whether the scorer can keep a word from ending.
 
     With one that can't, an avoided word is not even begun: longer words that begin with it
     are avoided too.

@@ -1,12 +1,17 @@
-"""The settings of a search, checked once; a result can carry them to say what made it."""
+"""The settings of a search. Each is declared once: its default, what may be given, its help.
+
+A field of `Settings` carries its `Declaration`. Whatever offers settings to users (the keyword
+arguments of `decode`, those of a translator, options of the command line) reads them from here.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -18,38 +23,164 @@ STOPS = ("all", "first", "likely", "bound", "full", "now")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to search; see `lexbeam.search.beam_search.decode` for what each setting means."""
+class Declaration:
+    """What is known about a setting, beside its name, type and default."""
 
-    beam_size: int = 10
-    algorithm: str = "dba"
-    prune: float | None = 20.0
-    stop: str = "all"
-    nbest: int = 1
-    length_penalty: float = 1.0
-    lag: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("beam_size", "nbest"):
-            object.__setattr__(self, name, at_least(1, name, getattr(self, name)))
-        if self.algorithm not in POLICIES:
-            raise SettingError(_choose("algorithm", self.algorithm, POLICIES))
-        if self.stop not in STOPS:
-            raise SettingError(_choose("stop", self.stop, STOPS))
-        for name in ("prune", "lag"):
-            object.__setattr__(self, name, _threshold(name, getattr(self, name)))
-        object.__setattr__(self, "length_penalty", _number("length_penalty", self.length_penalty))
+    check: Callable[[str, Any], Any]
+    """Returns a value as the search uses it, given the setting's name; or raises SettingError."""
+    help: str
+    """One line for users."""
+    choices: Collection[str] = ()
+    """The values that may be given; none: see ``least``."""
+    least: float | None = None
+    """The least number that may be given; None: any number."""
 
 
 def at_least(least: int, name: str, value: Any) -> int:
     """Return the value as a plain integer, or say which setting is out of range."""
     try:
-        number = index(value)
+        whole = index(value)
     except TypeError:
         raise SettingError(f"{name} must be an integer, not {value!r}") from None
-    if number < least:
-        raise SettingError(f"{name} must be at least {least}, not {number}")
-    return number
+    if whole < least:
+        raise SettingError(f"{name} must be at least {least}, not {whole}")
+    return whole
+
+
+def _threshold(name: str, value: Any) -> float | None:
+    distance = 0.0 if value is None else _finite(name, value)
+    if distance < 0:
+        raise SettingError(f"{name} must be at least 0 (0 turns it off), not {value!r}")
+    return distance or None
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        given = float(value)
+    except (TypeError, ValueError):
+        raise SettingError(f"{name} must be a number, not {value!r}") from None
+    if not math.isfinite(given):
+        raise SettingError(f"{name} must be finite, not {value!r}")
+    return given
+
+
+def setting(
+    default: Any,
+    check: Callable[[str, Any], Any],
+    description: str,
+    choices: Collection[str] = (),
+    least: float | None = None,
+) -> Any:
+    """Return a field of a dataclass of settings."""
+    declaration = Declaration(check, description, choices, least)
+    return dataclasses.field(default=default, metadata={"declaration": declaration})
+
+
+def count(default: int | None, description: str) -> Any:
+    """Return a field for an integer of at least 1; if None is the default, it may be given."""
+
+    def check(name: str, value: Any) -> int | None:
+        return None if value is default is None else at_least(1, name, value)
+
+    return setting(default, check, description, least=1)
+
+
+def number(default: float, description: str) -> Any:
+    """Return a field for a finite number."""
+    return setting(default, _finite, description)
+
+
+def threshold(default: float | None, description: str) -> Any:
+    """Return a field for a distance of at least 0; 0 and None stand for no limit."""
+    return setting(default, _threshold, description, least=0)
+
+
+def choice(default: str, choices: Collection[str], description: str) -> Any:
+    """Return a field for one of several names."""
+
+    def check(name: str, value: Any) -> Any:
+        if value not in tuple(choices):
+            raise SettingError(f"unknown {name} {value!r}; choose one of: {', '.join(choices)}")
+        return value
+
+    return setting(default, check, description, choices)
+
+
+def flag(default: bool, description: str) -> Any:
+    """Return a field for something that is done or not."""
+
+    def check(name: str, value: Any) -> bool:
+        if not isinstance(value, int | np.bool_):
+            raise SettingError(f"{name} must be True or False, not {value!r}")
+        return bool(value)
+
+    return setting(default, check, description)
+
+
+def declarations(settings: type[Any]) -> Mapping[str, Declaration]:
+    """Return what was declared of each setting, by name, in order.
+
+    A subclass that only gives a setting another default keeps what its base has declared of it.
+    """
+    declared: dict[str, Declaration] = {}
+    for each in reversed(settings.__mro__):
+        for name, field in vars(each).get("__dataclass_fields__", {}).items():
+            if "declaration" in field.metadata:
+                declared[name] = field.metadata["declaration"]
+    return {field.name: declared[field.name] for field in dataclasses.fields(settings)}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search; values are checked when it is made."""
+
+    beam_size: int = count(10, "Hypotheses kept at each step.")
+    """The slots of the beam; with ``gbs`` and ``cbs``, those of each bank."""
+    algorithm: str = choice("dba", POLICIES.keys(), "How the beam is divided among constraints.")
+    """``dba`` as in the paper, ``lookahead`` with regard to what is still unmet, ``gbs``,
+    ``cbs``, or ``beam`` for not at all (`search.allocation`)."""
+    prune: float | None = threshold(
+        20.0, "Drop what is this far below the best finished one; 0 keeps all."
+    )
+    """A hypothesis that is this much worse than the best finished one is dropped (paper, section
+    3.3); 0 or None: none is."""
+    stop: str = choice(
+        "all",
+        STOPS,
+        "When to stop: none likely to be better, all finished, one finished, none better.",
+    )
+    """When a sentence is done. ``all``: when all on the beam have finished; ``first``: when one
+    has; ``bound``: when nothing on the beam can still get among the ``nbest`` best; ``likely``:
+    the same, unless it became much longer than outputs usually are; ``full``: when ``nbest``
+    have; ``now``: when they have, and the best hypothesis that has all its phrases would not be
+    among them if it ended here."""
+    nbest: int = count(1, "Translations given for each text.")
+    """How many outputs to return, where so many have finished."""
+    length_penalty: float = number(
+        1.0, "Exponent of the length that scores of finished outputs are divided by."
+    )
+    """The exponent of the length by which finished outputs are normalised."""
+    lag: float | None = threshold(
+        None, "Drop what is this far below the best with as many constraints met; 0 keeps all."
+    )
+    """A hypothesis that is this much worse than the best unfinished one of its bank is dropped,
+    which leaves fewer for the model to score; 0 or None: none is. Not in the paper."""
+
+    def __post_init__(self) -> None:
+        for name, declaration in declarations(type(self)).items():
+            object.__setattr__(self, name, declaration.check(name, getattr(self, name)))
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The fields of `Settings` as keyword arguments, for type checkers."""
+
+    beam_size: int
+    algorithm: str
+    prune: float | None
+    stop: str
+    nbest: int
+    length_penalty: float
+    lag: float | None
 
 
 def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
@@ -62,25 +193,3 @@ def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
     if len(limits) != sentences:
         raise SettingError(f"max_length has {len(limits)} entries for {sentences} sentences")
     return np.array(limits, dtype=np.int64)
-
-
-def _threshold(name: str, value: Any) -> float | None:
-    """Return a distance from the best; None where there is no limit to it."""
-    threshold = 0.0 if value is None else _number(name, value)
-    if threshold < 0:
-        raise SettingError(f"{name} must be at least 0 (0 turns it off), not {value!r}")
-    return threshold or None
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise SettingError(f"{name} must be a number, not {value!r}") from None
-    if not math.isfinite(number):
-        raise SettingError(f"{name} must be finite, not {value!r}")
-    return number
-
-
-def _choose(name: str, value: Any, choices: Any) -> str:
-    return f"unknown {name} {value!r}; choose one of: {', '.join(choices)}"

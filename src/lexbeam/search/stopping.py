@@ -1,4 +1,4 @@
-"""When a sentence is done: the stopping rules that can be chosen.
+"""When a sentence is done, and which hypotheses are pruned (paper, section 3.3).
 
 Log-probabilities only fall, but a score is a log-probability divided by a power of the length,
 and so may rise: whether something unfinished can still win is certain only under ``bound``, which
@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, through
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, flat_indices
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
 
 LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
 
-_A_FEW = 3
-"""Tokens that even the shortest output may have more."""
+_MORE_TOKENS = 3
+"""Tokens that even the shortest output may have more than that."""
 
 
 def are_done(
@@ -29,10 +29,10 @@ def are_done(
     longest: IntArray | FloatArray,
     sizes: IntArray,
 ) -> BoolArray:
-    """Say which sentences are done after a step. # shape: (sentences,).
+    """Return a mask of the sentences that are done after a step. # shape: (sentences,).
 
-    ``longest`` is the length of each one's longest output, its end counted, as far as outputs
-    are looked ahead to; ``sizes`` is the number of its constraint tokens.
+    ``longest`` is the length of the longest output of each that is considered, its end counted;
+    ``sizes`` is the number of its constraint tokens.
     """
     done: BoolArray = np.logical_not(beam.live.any(axis=1))
     worst = finished.score[:, -1]  # minus infinity until there are nbest of them
@@ -53,15 +53,15 @@ def likely_longest(expected: FloatArray, step: int) -> FloatArray:
 
     # shape: (sentences,). What is longer already may end with the next token.
     """
-    longest: FloatArray = np.maximum(LENGTHS_EXPECTED * expected + _A_FEW, step + 2)
+    longest: FloatArray = np.maximum(LENGTHS_EXPECTED * expected + _MORE_TOKENS, step + 2)
     return longest
 
 
 def best_ever(beam: Beam, step: int, longest: IntArray | FloatArray, power: float) -> FloatArray:
     """Return the best score that a live hypothesis could still get. # shape: (sentences,).
 
-    What its log-probability will be divided by lies between the length it would have now and
-    the longest there is.
+    Its log-probability will be divided by a length between the one it would have if it ended
+    next, and the longest.
     """
     now = best_log_prob(beam, beam.live)
     best: FloatArray = np.maximum(now / float(step + 2) ** power, now / longest**power)
@@ -69,9 +69,9 @@ def best_ever(beam: Beam, step: int, longest: IntArray | FloatArray, power: floa
 
 
 def best_now(beam: Beam, step: int, sizes: IntArray, power: float) -> FloatArray:
-    """Return the best score of what might end, if it did so here. # shape: (sentences,).
+    """Return the best score of a hypothesis that might end, if it did so here.
 
-    Hypotheses that have phrases to place yet don't count: they look better than they are.
+    # shape: (sentences,). Hypotheses with unmet phrases don't count: they have yet to pay for them.
     """
     ready = beam.live
     if beam.states is not None:
@@ -81,17 +81,17 @@ def best_now(beam: Beam, step: int, sizes: IntArray, power: float) -> FloatArray
 
 
 def best_log_prob(beam: Beam, among: BoolArray) -> FloatArray:
-    """Return the best log-probability of some hypotheses, minus infinity where there are none."""
+    """Return the best log-probability of some hypotheses per sentence; minus infinity: none."""
     best: FloatArray = np.where(among, beam.log_prob, -np.inf).max(axis=1)
     return best
 
 
 _NARROW = 24
-"""The beam up to which it is quicker to compare all hypotheses of a sentence with each other."""
+"""Up to this beam size it is quicker to compare all hypotheses of a sentence with each other."""
 
 
 def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
-    """Drop what is far behind the best finished hypothesis, or the best of its bank."""
+    """Drop what is far below the best finished hypothesis, or below the best of its bank."""
     ended, live = beam.finished, beam.live
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
@@ -114,7 +114,7 @@ def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:
         same = bank[:, :, None] == bank[:, None, :]  # shape: (sentences, beam, beam)
         best = np.where(same, score[:, None, :], -np.inf)
         return np.asarray(best.max(axis=2))
-    bank = through(bank, len(score), int(bank.max()) + 1)
+    bank = flat_indices(bank, len(score), int(bank.max()) + 1)
     best = np.full(int(bank.max()) + 1, -np.inf)
     np.maximum.at(best, bank, score)
     return best[bank]

@@ -1,7 +1,7 @@
 """Upper and lower case: which spellings of a phrase will do, and how to find them in a text.
 
-Three rules. ``exact``: as it is written. ``start``: a phrase that is written small may also be
-capitalised where it is the first word of a sentence. ``any``: case does not matter.
+There are three rules. ``exact``: as it is written. ``start``: a phrase that is written small may
+also be capitalised where it is the first word of a sentence. ``any``: case does not matter.
 """
 
 from __future__ import annotations
@@ -11,27 +11,30 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
-from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
+from lexbeam.text.word_boundaries import Span, is_word_character, occurrences, stands_alone
 
 Case = Literal["exact", "start", "any"]
 CASES: tuple[Case, ...] = get_args(Case)
 
 
 class Variant(NamedTuple):
-    """One way to write a phrase; ``first``: only as the first word of a sentence."""
+    """One way to write a phrase.
+
+    ``first`` says that it is written so only as the first word of a sentence.
+    """
 
     text: str
     first: bool = False
 
 
 def capitalised(phrase: str) -> str:
-    """Return a phrase with its first letter large; as it is where that can't be done."""
+    """Return a phrase with a capital first letter, unchanged if it has no letter to capitalise."""
     large = phrase[:1].title()
     return large + phrase[1:] if phrase[:1].islower() and len(large) == 1 else phrase
 
 
 def variants(phrase: str, case: Case) -> list[Variant]:
-    """Return the ways to write a phrase that a search can look for, the given one first."""
+    """Return the ways to write a phrase that a rule allows, the given one first."""
     if case == "exact":
         return [Variant(phrase)]
     large = capitalised(phrase)
@@ -42,9 +45,9 @@ def variants(phrase: str, case: Case) -> list[Variant]:
 
 
 def matches(text: str, phrase: str, case: Case, starts: Sequence[int] = (0,)) -> list[Span]:
-    """Return where a phrase stands in a text as whole words, from left to right.
+    """Return the spans at which a phrase stands in a text as whole words, from left to right.
 
-    ``starts`` says where the sentences of the text begin, in rising order.
+    ``starts`` are the offsets at which the sentences of the text begin, in rising order.
     """
     if case == "any":
         return list(_folded_occurrences(text, phrase))
@@ -55,36 +58,31 @@ def matches(text: str, phrase: str, case: Case, starts: Sequence[int] = (0,)) ->
     return sorted(spans)
 
 
-def _is_first(text: str, place: int, starts: Sequence[int]) -> bool:
-    """Tell whether no word stands between the start of a sentence and a place in it."""
-    sentence = bisect_left(starts, place + 1) - 1
-    return sentence >= 0 and not any(map(is_word_character, text[starts[sentence] : place]))
+def _is_first(text: str, offset: int, starts: Sequence[int]) -> bool:
+    """Return whether no word stands between the start of a sentence and an offset in it."""
+    sentence = bisect_left(starts, offset + 1) - 1
+    return sentence >= 0 and not any(map(is_word_character, text[starts[sentence] : offset]))
 
 
 def _folded_occurrences(text: str, phrase: str) -> Iterator[Span]:
-    """Yield where a phrase stands in a text as whole words, whatever their case."""
+    """Yield the spans at which a phrase stands in a text as whole words, in any case."""
     folded, origin = _fold(text)
     wanted = phrase.casefold()
-    at = folded.find(wanted) if wanted else -1
-    while at >= 0:
-        end = at + len(wanted)
-        whole = origin[at] != origin[at - 1] if at else True
-        if whole and (end == len(folded) or origin[end] != origin[end - 1]):
-            span = origin[at], origin[end] if end < len(folded) else len(text)
-            if _stands_alone(text, span):
+    start = folded.find(wanted) if wanted else -1
+    while start >= 0:
+        end = start + len(wanted)
+        # A character may fold into several: ß into ss. Half of it is no match.
+        whole_start = start == 0 or origin[start] != origin[start - 1]
+        if whole_start and (end == len(folded) or origin[end] != origin[end - 1]):
+            span = origin[start], origin[end] if end < len(folded) else len(text)
+            if stands_alone(text, span):
                 yield span
-        at = folded.find(wanted, at + 1)
-
-
-def _stands_alone(text: str, span: Span) -> bool:
-    start, end = span
-    begins = start == 0 or not are_glued(text[start - 1], text[start])
-    return begins and (end == len(text) or not are_glued(text[end - 1], text[end]))
+        start = folded.find(wanted, start + 1)
 
 
 @lru_cache(maxsize=64)
 def _fold(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return a text without case, and which character each of its characters came from."""
+    """Return a text without case, and the offset in the text of each of its characters."""
     folded = [character.casefold() for character in text]
     origin = tuple(i for i, piece in enumerate(folded) for _ in piece)
     return "".join(folded), origin

@@ -1,9 +1,9 @@
 """The forms of a word, and the word of a form: *Haus*, *Hauses*, *Häuser*, *Häusern*.
 
-Both come from the dictionaries that simplemma brings along (extra ``glossary``). It maps forms
-to lemmas; here that is turned round, once a language, and kept in memory. Nothing tells parts
-of speech apart, so a term of several words gets forms that nobody would say next to the right
-ones: it is the model that chooses, the list only has to have what it may choose.
+Both come from the dictionaries of simplemma (extra ``glossary``), which map forms to lemmas. The
+map is inverted once per language and kept in memory. The dictionaries do not say parts of
+speech, so a term of several words also gets forms that are wrong. That does no harm: the list
+only has to include the right forms, and the model chooses among them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from itertools import islice, product
 from typing import Any
 
 from lexbeam.errors import InputError, MissingExtraError
+from lexbeam.text.languages import base_language
 from lexbeam.text.word_boundaries import is_word_character
 
 MOST_FORMS = 64
-"""Forms of a term at most: verbs of Romance languages have hundreds with their pronouns."""
+"""Forms of a term at most: with their pronouns, verbs of Romance languages have hundreds."""
 
 _ALIASES = {"no": "nb", "hr": "hbs", "sr": "hbs", "bs": "hbs", "sh": "hbs", "iw": "he", "fil": "tl"}
 
@@ -30,8 +31,7 @@ _CAPITALISING = frozenset({"de", "lb"})
 _ENDINGS = ("e", "em", "en", "er", "es")
 _FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät")
 
-# Words that begin what never changes with the head of a term: Stand *der Technik*, fim *de
-# semana*, terms *of use*.
+# Words after which a term is not inflected: Stand *der Technik*, fim *de semana*, terms *of use*.
 _LINKS = {
     "de": "der die das des dem den ein eine einer eines einem einen am an auf aus außer bei beim "
     "durch für gegen im in ins mit nach ohne über um und unter vom von vor zu zum zur zwischen",
@@ -46,22 +46,22 @@ _LINKS = {
 
 @lru_cache(maxsize=1 << 16)
 def lemma(word: str, language: str) -> str:
-    """Return the dictionary form of a word, the word itself where there is none."""
+    """Return the dictionary form of a word, the word itself if it is in no dictionary."""
     return _lemmatizer().lemmatize(word, lang=_code(language)) if word.strip() else word
 
 
 @lru_cache(maxsize=4096)
 def forms(term: str, language: str) -> tuple[str, ...]:
-    """Return every inflected form of a word, itself first; at most `MOST_FORMS`.
+    """Return the inflected forms of a term, itself first; at most `MOST_FORMS`.
 
-    An inflected form stands for its lemma: *Häuser* gives what *Haus* gives. Capitals are kept
-    where they are given (*Houses*: *House*, *Housed*) and put where a German noun lacks one. A
-    word that is in no dictionary gives itself, or, in a language of compounds, the forms of its
-    last part put in place: *Testhaus*, *Testhäuser*.
+    An inflected form has the same forms as its lemma: *Häuser* those of *Haus*. Capitals are
+    kept (*Houses*: *House*, *Housed*), and a German noun without one gets it. A word that is in
+    no dictionary has itself as its only form. In languages that write compounds as one word, an
+    unknown word is inflected like its last part: *Testhaus*, *Testhäuser*.
 
-    In a term of several words each is inflected, up to a preposition or an article, which
-    leads to what doesn't change: *Stand der Technik*, *Stands der Technik*. In English, and in
-    German where it is no noun, only the last word changes: *neu starten*, *neu startet*.
+    In a term of several words each word is inflected, up to the first preposition or article:
+    *Stand der Technik*, *Stands der Technik*. In English, and in German if the last word is no
+    noun, only the last word is inflected: *neu starten*, *neu startet*.
 
     Raises:
         MissingExtraError: simplemma is not installed.
@@ -85,7 +85,7 @@ def forms(term: str, language: str) -> tuple[str, ...]:
 
 
 def languages() -> tuple[str, ...]:
-    """Return the codes of the languages that there are dictionaries of."""
+    """Return the codes of the languages that have a dictionary."""
     _simplemma()
     from simplemma.strategies.dictionaries.dictionary_factory import (  # noqa: PLC0415
         SUPPORTED_LANGUAGES,
@@ -107,7 +107,7 @@ def _word_forms(word: str, code: str) -> list[str]:
 
 
 def _known_forms(word: str, code: str) -> list[str]:
-    """Return the forms of a word as it is written; none if the dictionary lacks it."""
+    """Return the forms of a word with exactly these capitals; none if it is in no dictionary."""
     inverted = _inverted(code)
     known = word if word in inverted else _factory().get_dictionary(code).get(word)
     if known is None or (code in _CAPITALISING and known[0].isupper() != word[0].isupper()):
@@ -120,13 +120,17 @@ def _known_forms(word: str, code: str) -> list[str]:
 
 
 def _is_noun_without_capital(word: str, code: str) -> bool:
-    """Tell *haus*, written so by mistake, from *künstliche*: it could be of *hausen*, but isn't."""
+    """Return whether a word is a noun that was written without its capital.
+
+    *haus* is one, though it could also be a form of *hausen*. *künstliche* has the ending of an
+    adjective and is none.
+    """
     is_noun = code in _CAPITALISING and word.islower() and _capitalised(word) in _inverted(code)
     return is_noun and not word.endswith(_ENDINGS)
 
 
 def _compound_forms(word: str, code: str) -> list[str]:
-    """Return the forms of a compound whose last part is in the dictionary, the longest such."""
+    """Return the forms of a compound, inflected like the longest last part that is a known word."""
     before, hyphen, last = word.rpartition("-")
     if hyphen and last:
         return [f"{before}-{form}" for form in _word_forms(last, code)]
@@ -143,7 +147,7 @@ def _compound_forms(word: str, code: str) -> list[str]:
 
 
 def _sensible(known: str, found: list[str], code: str) -> list[str]:
-    """Leave out what dictionaries list besides forms: other capitals, scraps of contractions."""
+    """Return the forms without what is none: words with other capitals, parts of contractions."""
 
     def is_form(form: str) -> bool:
         return (
@@ -159,12 +163,12 @@ def _sensible(known: str, found: list[str], code: str) -> list[str]:
     if len(kept) == 1 and known.islower():  # a participle has the endings of an adjective
         dictionary = _factory().get_dictionary(code)
         kept += [known + end for end in _ENDINGS if known + end in dictionary]
-    # Anwendungs is half of a compound
+    # *Anwendungs* occurs only inside compounds.
     return [form for form in kept if form != known + "s" or not known.endswith(_FEMININE)]
 
 
 def _moderate(word: str, code: str) -> list[str]:
-    """Return the forms of a word inside a term: no comparatives, no long tails."""
+    """Return the forms of a word inside a term, without comparatives and other long forms."""
     basic = lemma(word, code)
     longest = max(len(basic) + 2, len(word) + 1)
     short = [form for form in _word_forms(word, code) if len(form) <= longest]
@@ -174,7 +178,7 @@ def _moderate(word: str, code: str) -> list[str]:
 
 
 def _shortened(term: str, found: Sequence[str]) -> tuple[str, ...]:
-    """Put the term first as it was given, or as it ought to be; cut off the longest forms."""
+    """Return the term itself, with corrected capitals, then its shortest other forms."""
     first = term if term in found else next((f for f in found if f.lower() == term.lower()), term)
     others = sorted(set(found) - {first}, key=lambda form: (len(form), form))
     return (first, *others[: MOST_FORMS - 1])
@@ -185,10 +189,10 @@ def _capitalised(word: str) -> str:
 
 
 def _code(language: str) -> str:
-    """Return the code that simplemma knows a language by."""
+    """Return the code that simplemma has for a language."""
     if not isinstance(language, str) or not language:
         raise InputError(f"the language must be a code like de, not {language!r}")
-    base = language.replace("_", "-").split("-")[0].lower()
+    base = base_language(language)
     code = _ALIASES.get(base, base)
     if code not in _codes():
         raise InputError(
@@ -205,7 +209,10 @@ def _codes() -> frozenset[str]:
 
 @lru_cache(maxsize=4)
 def _inverted(code: str) -> Mapping[str, str]:
-    """Return the forms of each lemma, a line each: a million lists would take twice the memory."""
+    """Return the forms of each lemma, joined by line breaks.
+
+    Lists of forms, of which there are a million, would take twice the memory.
+    """
     dictionary = _factory().get_dictionary(code)
     lines: dict[str, str] = {}
     for form in dictionary:

@@ -1,4 +1,4 @@
-"""How glossaries name languages, and which of theirs serve for one that is wanted."""
+"""Codes and names of languages, and which languages of a file fit a wanted one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
 
-# The two-letter codes of ISO 639-1: words of two letters are languages only if they are here.
+# The two-letter codes of ISO 639-1 and some longer ones: no other word of two letters is a code.
 _CODES = (
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da "
     "de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy "
@@ -28,17 +28,21 @@ _CODE_OF_NAME = dict(pair.split("=") for pair in _NAMES.split())
 
 
 def language_code(written: str) -> str | None:
-    """Return a language as a lower-case code (``pt-br``), None if that is no language."""
+    """Return the lower-case code (``pt-br``) of a code or name, None if it is no language."""
     code = written.strip().lower().replace("_", "-")
     code = _CODE_OF_NAME.get(code, code)
-    known = _LANGUAGE.fullmatch(code) and code.split("-")[0] in _CODE_SET
+    known = _LANGUAGE.fullmatch(code) and base_language(code) in _CODE_SET
     return code if known else None
 
 
 def same_language(wanted: str, available: set[str]) -> set[str]:
-    """Return which languages serve for a wanted one: the same, or else its other regions."""
+    """Return the available languages that fit a wanted one: itself, or else its other regions."""
     code = language_code(wanted) or wanted.lower().replace("_", "-")
     if code in available:
         return {code}
-    base = code.split("-")[0]
-    return {other for other in available if other.split("-")[0] == base}
+    return {other for other in available if base_language(other) == base_language(code)}
+
+
+def base_language(code: str | None) -> str:
+    """Return a language without its region or script: ``pt`` for ``pt_BR``; empty for None."""
+    return (code or "").replace("_", "-").split("-")[0].lower()

@@ -1,9 +1,9 @@
 """The target side of a model whose words are joined by Moses.
 
-Moses decides by the whole sentence where spaces go: quotation marks are opened and closed in
-turn, and what was once split at a slash or an ampersand stays split. A phrase that is demanded
-must look as it was asked for. So where its words stand and the text has them otherwise, they
-are written as one word, and Moses joins the others around it.
+Where Moses puts spaces depends on the whole sentence: quotation marks are opened and closed in
+turn, and words that were split at a slash or an ampersand stay split. But a demanded phrase must
+look as it was asked for. Where Moses would write its words otherwise, they are joined to one
+unit first, and Moses joins only the words around it.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ from typing import NamedTuple
 from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
 from lexbeam.text.prefixes import completions
 from lexbeam.text.spelling import Spelling, TargetText, asked_as
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
-_MARK = "\ufdd0"  # no character: stands for a phrase while the words around it are joined
+_MARK = "\ufdd0"  # not a character: stands for a unit while the words around it are joined
 
 
 class Unit(NamedTuple):
     """Words that are written as one."""
 
     end: int
-    """The number of the word after it."""
+    """The index of the word after it."""
     shown: str
+    """How it is written."""
 
 
 Units = dict[int, Unit]
-"""By the number of the first word."""
+"""Units by the index of their first word."""
 
 
 class MosesText(TargetText):
-    """Phrases in, text out."""
+    """Spells phrases as tokens and writes tokens as text, with the words joined by Moses."""
 
     def __init__(self, vocabulary: MosesBpe, language: str | None = None) -> None:
         super().__init__(vocabulary, language)
@@ -54,10 +56,10 @@ class MosesText(TargetText):
     def demands(
         self, spellings: Sequence[Spelling], prefix: Spelling | None = None
     ) -> list[tuple[int, ...]]:
-        """Return the token sequences to search for, so that every spelling has its own place.
+        """Return the token sequences to search for, so that every spelling gets an occurrence.
 
-        An unknown word does not even show that it is one, so that where a phrase ends in it
-        and another begins with it, the search would let them share it.
+        All unknown words are the same token. Where one phrase ends in an unknown word and
+        another begins with one, the search would let them share it. So one more is asked for.
         """
         demanded = super().demands(spellings, prefix)
         with_unknowns = [spelling for spelling in spellings if spelling.pieces]
@@ -71,7 +73,7 @@ class MosesText(TargetText):
         return demanded
 
     def _share_unknown(self, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-        """Tell whether tokens can end in others' beginning, with something unknown in it."""
+        """Return whether tokens can end in the beginning of others, with an unknown word in it."""
         unknown = self._moses.unk_id()
         most = min(len(left), len(right)) - 1
         return any(
@@ -95,35 +97,36 @@ class MosesText(TargetText):
         return [end for _, end in _follow(text, written)]
 
     def _join(self, words: Sequence[str], units: Units) -> str:
-        """Return words as a text, each unit in it as it is to be shown."""
+        """Return words as a text with each unit written as it is to be shown."""
         inside = _inside(units)
         marked = [_MARK if i in units else word for i, word in enumerate(words) if i not in inside]
         first, *others = self._moses.join(marked).split(_MARK)
-        shown = (units[place].shown for place in sorted(units))
+        shown = (units[index].shown for index in sorted(units))
         return first + "".join(map("".join, zip(shown, others, strict=True)))
 
     def _unite(
         self, words: Sequence[str], units: Units, text: str, spellings: Sequence[Spelling]
     ) -> Units:
-        """Return units with what else has to be written as one, so that phrases look as asked for.
+        """Return the units, with those added that phrases need to look as they were asked for.
 
-        Phrases of the same words get a place each; one that looks right already keeps it.
+        Each of several phrases of the same words gets an occurrence; one that looks right
+        already keeps it.
         """
         spans = _follow(text, words)
         found = dict(units)
         for made_of, alike in self._by_words(spellings):
             asked = [spelling.surface for spelling in alike]
             wrong = []
-            for place in _places(words, made_of, begins=alike[0].begins):
-                end = place + len(made_of)
-                going_on = words[end - 1][len(made_of[-1]) :]
-                now = text[spans[place][0] : spans[end - 1][1] - len(going_on)]
-                if now in asked:
-                    asked.remove(now)
+            for first in _occurrences(words, made_of, begins=alike[0].begins):
+                end = first + len(made_of)
+                rest = words[end - 1][len(made_of[-1]) :]
+                written = text[spans[first][0] : spans[end - 1][1] - len(rest)]
+                if written in asked:
+                    asked.remove(written)
                 else:
-                    wrong.append((place, end, going_on))
-            for (place, end, going_on), surface in zip(wrong, asked, strict=False):
-                _add(found, place, Unit(end, surface + going_on), words)
+                    wrong.append((first, end, rest))
+            for (first, end, rest), surface in zip(wrong, asked, strict=False):
+                _add(found, first, Unit(end, surface + rest), words)
         return found
 
     def _by_words(
@@ -140,23 +143,23 @@ class MosesText(TargetText):
 
 
 def _inside(units: Units) -> set[int]:
-    """Return the words of units, the first of each left out."""
-    return {number for place, unit in units.items() for number in range(place + 1, unit.end)}
+    """Return the indices of the words of units, the first of each left out."""
+    return {index for first, unit in units.items() for index in range(first + 1, unit.end)}
 
 
-def _add(units: Units, place: int, unit: Unit, words: Sequence[str]) -> None:
-    """Add a unit; what overlaps with it becomes one with it, and nothing is lost of either.
+def _add(units: Units, first: int, unit: Unit, words: Sequence[str]) -> None:
+    """Add a unit that begins with the word at index ``first``; units that overlap are merged.
 
-    Quotation marks that two phrases share are written twice.
+    Quotation marks that two units share are written twice.
     """
-    for at in [at for at in units if at < unit.end and place < units[at].end]:
-        other = units[at]
-        if at <= place and unit.end <= other.end:
+    for start in [start for start in units if start < unit.end and first < units[start].end]:
+        other = units[start]
+        if start <= first and unit.end <= other.end:
             return
-        del units[at]
-        if place <= at and other.end <= unit.end:
+        del units[start]
+        if first <= start and other.end <= unit.end:
             continue
-        (place, left), (second, right) = sorted(((place, unit), (at, other)))
+        (first, left), (second, right) = sorted(((first, unit), (start, other)))
         shared = words[second : left.end]
         if any(is_word_character(character) for word in shared for character in word):
             written = _follow(right.shown, words[second : right.end])
@@ -164,39 +167,41 @@ def _add(units: Units, place: int, unit: Unit, words: Sequence[str]) -> None:
         else:
             shown = f"{left.shown} {right.shown}"
         unit = Unit(right.end, shown)
-    units[place] = unit
+    units[first] = unit
 
 
-def _places(words: Sequence[str], made_of: tuple[str, ...], begins: bool) -> list[int]:
-    """Return where some words stand among others, the last one perhaps as part of a longer one.
+def _occurrences(words: Sequence[str], sought: tuple[str, ...], begins: bool) -> list[int]:
+    """Return the indices at which words occur among others.
 
-    To be a word of its own it must be at the beginning, or go on with punctuation.
+    The last word may be the beginning of a longer one if that goes on with punctuation, or if
+    the text ``begins`` with the words and may finish the last of them.
     """
-    width = len(made_of)
-    places = []
-    for place in range(min(1, len(words)) if begins else len(words) - width + 1):
-        *inner, last = words[place : place + width]
-        going_on = last.removeprefix(made_of[-1])
-        whole = begins or not going_on or not are_glued(made_of[-1][-1], going_on[0])
-        fits = last.startswith(made_of[-1]) and tuple(inner) == made_of[:-1]
-        places += [place] if fits and whole else []
-    return places
+    *inner, last = sought
+    found = []
+    for index in find_subsequence(words[:-1], inner) if words else ():
+        word = words[index + len(inner)]
+        rest = word[len(last) :]
+        is_whole = not rest or not are_glued(last[-1], rest[0])
+        if word.startswith(last) and ((begins and index == 0) or (not begins and is_whole)):
+            found.append(index)
+    return found
 
 
 def _follow(text: str, strings: Sequence[str]) -> list[Span]:
-    """Return where strings stand in a text that has them one after another.
+    """Return the spans of strings in a text that has them one after another.
 
-    Between their characters there may be spaces, what can't be seen, and what was written twice.
+    Between their characters the text may have spaces, invisible characters, and marks that were
+    written twice.
     """
     spans = []
-    place = 0
+    offset = 0
     for string in strings:
         start = None
         for character in string:
-            found = text.find(character, place)
-            skipped = text[place:found].translate(INVISIBLE)
+            found = text.find(character, offset)
+            skipped = text[offset:found].translate(INVISIBLE)
             if found >= 0 and not any(map(is_word_character, skipped)):
                 start = found if start is None else start
-                place = found + 1
-        spans.append((place if start is None else start, place))
+                offset = found + 1
+        spans.append((offset if start is None else start, offset))
     return spans

@@ -1,10 +1,10 @@
 """Moses tokens cut by byte-pair encoding, the paper's own preprocessing (extra ``moses``).
 
-sacremoses parts words from punctuation and joins them again, subword-nmt cuts words into
-pieces. The latter marks where words *end*, so that a piece does not show whether a word begins
-with it: ``haus`` may be a word, or the rest of *Rathaus*. A phrase must be known to stand as
-whole words by its own tokens, so words are given to it backwards. Its mark is then at their
-beginning, and pieces look as SentencePiece's do: ``▁Rat`` ``haus``.
+sacremoses separates words from punctuation and joins them again; subword-nmt cuts words into
+pieces. subword-nmt marks where words *end*, so that a piece does not show whether a word begins
+with it: ``haus`` may be a word, or the rest of *Rathaus*. But the tokens of a phrase alone must
+show that it begins a word. So each word is reversed before subword-nmt cuts it: the mark is
+then at its beginning, and pieces look like SentencePiece's: ``▁Rat`` ``haus``.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ CODES, PIECES = "bpe.codes", "bpe.json"
 EOS, UNKNOWN = 0, 1
 SPECIAL = ("</s>", "<unk>")
 UNKNOWN_SHOWN = "⁇"
-"""What an unknown character looks like if nobody can say what it stands for."""
+"""What stands in a text for an unknown character of which nothing is known."""
 
 RULES = "en"
 """Moses's rules for English are the ones that give words back whole in most languages."""
 
 _CONTINUES = "@@"  # subword-nmt's mark of a piece with which a word does not end
 INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u2060\ufeff")
-"""A table that takes out what can't be seen: soft hyphens, spaces of no width."""
+"""A translation table that removes invisible characters: soft hyphens, zero-width spaces."""
 _REMEMBERED = 1 << 16  # words whose pieces subword-nmt keeps
 
 
 class Merges(Protocol):
-    """What is needed of subword-nmt."""
+    """The part of subword-nmt that is used here."""
 
     cache: dict[str, Any]
 
@@ -48,7 +48,7 @@ class Merges(Protocol):
 
 
 class WordPieces:
-    """A vocabulary for words that have spaces between them (`lexbeam.text.vocabulary`)."""
+    """A vocabulary (`lexbeam.text.vocabulary`) for words that have spaces between them."""
 
     def __init__(self, merges: Merges, pieces: Sequence[str]) -> None:
         self._merges = merges
@@ -79,19 +79,19 @@ class WordPieces:
         return self._ids.get(piece, UNKNOWN)
 
     def is_control(self, ids: list[int], /) -> list[bool]:
-        """Say which ids write nothing."""
+        """Return whether each id writes nothing."""
         return [number == EOS for number in ids]
 
     def is_unknown(self, ids: list[int], /) -> list[bool]:
-        """Say which ids stand for what is not in the vocabulary."""
+        """Return whether each id stands for what is not in the vocabulary."""
         return [number == UNKNOWN for number in ids]
 
     def is_byte(self, ids: list[int], /) -> list[bool]:
-        """Say which ids write a byte: none."""
+        """Return False for each id: none writes a byte."""
         return [False for _ in ids]
 
     def is_unused(self, ids: list[int], /) -> list[bool]:
-        """Say which ids no text is cut into: none."""
+        """Return False for each id: none is unused."""
         return [False for _ in ids]
 
     def encode(self, text: str | Sequence[str], /, *, out_type: type[int] | type[str] = int) -> Any:
@@ -151,7 +151,7 @@ class MosesBpe(WordPieces):
 
     @property
     def wordwise(self) -> WordPieces:
-        """The same pieces for words that Moses has already split."""
+        """The same pieces, for words that Moses has split already."""
         return WordPieces(self._merges, self._pieces)
 
     def split(self, text: str) -> list[str]:
@@ -164,14 +164,14 @@ class MosesBpe(WordPieces):
 
 
 def split(tokenizer: Any, text: str) -> list[str]:
-    """Return a text as words; accents are composed, and what can't be seen is left out."""
+    """Return a text as words; accents are composed, invisible characters are left out."""
     visible = unicodedata.normalize("NFC", text.translate(INVISIBLE))
     words: list[str] = tokenizer.tokenize(visible, escape=False)
     return words
 
 
 def libraries(*names: str) -> list[ModuleType]:
-    """Import what the vocabulary is made with."""
+    """Import libraries of the extra, or name the extra in an error."""
     try:
         return [importlib.import_module(name) for name in names]
     except ImportError as error:
@@ -201,7 +201,7 @@ def _read_pieces(data: bytes) -> tuple[str, list[str]]:
 
 
 def _read_codes(data: bytes) -> io.StringIO:
-    """Check subword-nmt's file: it would end the program if something was wrong with it."""
+    """Check the merges before subword-nmt reads them: a damaged file makes it end the program."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""How a text may go on whose last word is not finished: ``Fab`` as the beginning of *Fabrik*.
+"""The tokens of a prefix whose last word may go on: ``Fab`` as the beginning of *Fabrik*.
 
-The pieces of an unfinished word are rarely those that the finished one begins with: a model
-that writes *Fabrik* as one piece is led astray by the pieces of *Fab*. So every piece that
-could stand there instead is offered, and the model chooses.
+A model that writes *Fabrik* as one piece never writes the pieces of *Fab* before it, so that
+forcing these would lead it astray. Instead every piece that begins like the rest of the word is
+offered, and the model chooses.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from lexbeam.text.vocabulary import SPACE, Processor
 
 
 def completions(processor: Processor, text: str, ids: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the token sequences by which an output that starts with a text may begin.
+    """Return the token sequences with which an output may begin that starts with a text.
 
-    First come ``ids``, the tokens of the text as it stands. The others end in a piece that goes
-    beyond it; they are what the vocabulary itself makes of the longer text.
+    The first is ``ids``, the tokens of the text itself. The others end in a piece that goes
+    beyond the text, and are the tokens that the vocabulary has for the longer text.
     """
-    head, _, word = text.rpartition(" ")
-    finished = tuple(processor.encode(head)) if head else ()
+    whole_words, _, last_word = text.rpartition(" ")
+    whole_ids = tuple(processor.encode(whole_words)) if whole_words else ()
     found = {ids: None}
-    for cut in range(len(word)):
-        begun, rest = word[:cut], word[cut:]
-        before = tuple(processor.encode(f"{head} {begun}")) if begun else finished
+    for cut in range(len(last_word)):
+        begun, rest = last_word[:cut], last_word[cut:]
+        before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
         sought = rest if begun else SPACE + rest
         longer = [piece for piece in _beginning_with(processor, sought) if piece != sought]
-        written = [f"{head} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
+        written = [f"{whole_words} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):
                 found[tuple(spelled)] = None
@@ -43,7 +43,7 @@ def _beginning_with(processor: Processor, start: str) -> list[str]:
 
 @lru_cache(maxsize=4)
 def _sorted_pieces(processor: Processor) -> list[str]:
-    """Return what the pieces of a vocabulary write, in order; control pieces write nothing."""
+    """Return the pieces that write text, sorted."""
     ids = list(range(processor.get_piece_size()))
     silent = (processor.is_control, processor.is_unused, processor.is_unknown, processor.is_byte)
     flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)

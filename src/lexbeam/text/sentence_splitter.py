@@ -1,8 +1,8 @@
-"""Cut long texts into parts that a model can read: sentences, and pieces of very long ones.
+"""Cut texts into sentences, and very long sentences into parts that a model can read.
 
 Models are trained on single sentences. The splitter knows the sentence ends of many scripts and
-the commonest abbreviations of the larger European languages; where it is unsure it does not
-split, because two sentences translated together do less harm than one cut in half.
+the commonest abbreviations of the larger European languages. Where it is unsure it does not
+split: two sentences translated together do less harm than one cut in half.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ dhr mevr mw bijv enz nl mvh osv dvs tlf feks fx kl np tzn tzw itd itp ul al wyd 
 apod resp tzv např гг ул им руб тыс млн млрд др см
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
-# These are abbreviations only before a number: "no. 5", but "He said no. She left."
+# These are abbreviations only before a number: "no. 5", but not in "He said no. She left."
 _NUMBERED = """
 no nos nr vol fig sec ch pp abs art abb bd pág págs núm núms nº pag blz стр рис ст
 """
@@ -41,49 +41,50 @@ _SPACE = re.compile(r"\s+")
 
 
 class Part(NamedTuple):
-    """A piece of a text, and the white space that stood between it and the next."""
+    """A part of a text, and the white space between it and the next part."""
 
     text: str
     separator: str
     start: int = 0
-    """Where it begins in the whole text."""
+    """The offset at which it begins in the whole text."""
 
 
 def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -> list[Part]:
-    """Cut a text into lines, sentences and, where those are too long, pieces that fit.
+    """Cut a text into lines, lines into sentences, and sentences that are too long into parts.
 
-    Without ``sentences`` a line is cut only where it does not fit, and then at its sentences.
+    ``fits`` says whether a part is short enough. Without ``sentences`` only lines that do not
+    fit are cut into sentences.
 
-    The parts and their separators put together are the text, except that white space at its
-    ends is left out. A text of nothing but white space has no parts.
+    The parts and their separators joined are the text without white space at its ends. A text
+    of white space alone has no parts.
     """
-    pieces: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for line in re.finditer(r"[^\n]+", text):
         start, end = _trim(text, *line.span())
         whole = not sentences and start < end and fits(text[start:end])
-        for stretch in [(start, end)] if whole else _sentences(text, start, end):
-            pieces += _fitting(text, *stretch, fits)
-    following = [start for start, _ in pieces[1:]] + [end for _, end in pieces[-1:]]
+        for sentence in [(start, end)] if whole else _sentences(text, start, end):
+            spans += _fitting(text, *sentence, fits)
+    following = [start for start, _ in spans[1:]] + [end for _, end in spans[-1:]]
     return [
         Part(text[start:end], text[end:next_start], start)
-        for (start, end), next_start in zip(pieces, following, strict=True)
+        for (start, end), next_start in zip(spans, following, strict=True)
     ]
 
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the stretches of a line between its sentence ends."""
-    stretches = []
+    """Return the spans of the sentences of a line."""
+    sentences = []
     for mark in _SENTENCE_END.finditer(text, start, end):
         if mark["full"] or _is_sentence_end(text, start, mark):
-            stretches.append((start, mark.end()))
+            sentences.append((start, mark.end()))
             start = mark.end()
-    if stretches and not any(map(str.isalnum, text[start:end])):  # quotes left over, say
-        start, _ = stretches.pop()
-    return [*stretches, (start, end)]
+    if sentences and not any(map(str.isalnum, text[start:end])):  # only quotes are left, say
+        start, _ = sentences.pop()
+    return [*sentences, (start, end)]
 
 
 def _is_sentence_end(text: str, start: int, end: re.Match[str]) -> bool:
-    """Judge a mark that is followed by a space by what stands around it."""
+    """Return whether a mark that is followed by a space ends a sentence, by what is around it."""
     ahead = text[end.end() : end.end() + _VIEW].lstrip(_OPENERS)
     if ahead[:1].islower():
         return False
@@ -108,7 +109,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _fitting(text: str, start: int, end: int, fits: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Halve a stretch of text until every part fits."""
+    """Return the spans of the parts of a sentence, which is halved until every part fits."""
     waiting, fitting = [(start, end)], []
     while waiting:
         start, end = _trim(text, *waiting.pop())
@@ -123,9 +124,9 @@ def _fitting(text: str, start: int, end: int, fits: Callable[[str], bool]) -> li
 
 
 def _cut(text: str) -> int:
-    """Choose where to halve a text: after a clause, at a space, else between two characters.
+    """Return the offset at which to halve a text: after a clause, at a space, or anywhere.
 
-    Clause ends count only in the middle half, so that the parts stay of like size.
+    Clause ends count only in the middle half, so that the parts stay of similar size.
     """
     quarter, middle = len(text) // 4, len(text) // 2
     for pattern, margin in ((_CLAUSE_END, quarter), (_SPACE, 1)):

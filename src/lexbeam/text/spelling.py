@@ -1,8 +1,8 @@
-"""Between text and tokens: a vocabulary both ways, and the spelling of phrases.
+"""Between text and tokens: sentences and phrases as tokens, tokens as text.
 
-A phrase is demanded as the pieces the model itself would produce for it in the middle of a
-sentence. Everything that depends on how a vocabulary writes word boundaries is in this file;
-what is different where Moses joins the words is in `lexbeam.text.moses_spelling`.
+A phrase is demanded as the pieces that the model itself would write for it in the middle of a
+sentence. Everything that depends on how a vocabulary writes word boundaries is in this module;
+`lexbeam.text.moses_spelling` has what is different where Moses joins the words.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import lru_cache
 
 import numpy as np
 import sentencepiece
-from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
+from lexbeam.text.languages import base_language
 from lexbeam.text.prefixes import completions
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE, Processor
-from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced, locate, needs_boundary
-
-BoolArray = NDArray[np.bool_]
+from lexbeam.text.word_boundaries import Span, is_unspaced, locate
+from lexbeam.text.word_masks import BoolArray, continues_word, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 
@@ -34,30 +34,30 @@ UNSPACED_LANGUAGES = frozenset(
 
 @dataclass(frozen=True)
 class Spelling:
-    """A phrase in the model's terms: its tokens, and how they look in the output.
-
-    Both differ from what the user wrote where SentencePiece normalises (ligatures, widths).
-    ``spaced`` tells whether it brings its own space along, and so starts a word wherever it is.
-
-    A character that the vocabulary lacks is the token of the unknown to the model. ``pieces``
-    remembers what it stands for, so that the output can still show it.
-    """
+    """A phrase as tokens, and how it looks in the output."""
 
     ids: tuple[int, ...]
     surface: str
+    """The phrase in the output."""
     spaced: bool = True
+    """Whether its first token begins with a space, so that it starts a word wherever it is."""
     pieces: tuple[str, ...] = ()
+    """Its pieces if some of its characters are not in the vocabulary, else nothing.
+
+    To the model these characters are all the same unknown token; the pieces say what to write
+    for it in the output.
+    """
     written: str = ""
-    """What the model writes instead, where it can't tell the two apart: 1o for 1º."""
+    """What the tokens write if the vocabulary normalises the phrase: 1o for 1º, else nothing."""
     begins: bool = False
-    """The output begins with it, and may go on with its last word."""
+    """Whether the output begins with it and may go on with its last word."""
 
 
 class SourceText:
     """The source side of a model: text in, tokens out.
 
-    ``prefix`` and ``suffix`` are the tokens that a network expects around each sentence; the
-    end of sentence alone after it, unless a suffix is given.
+    ``prefix`` and ``suffix`` are the tokens that a network expects around each sentence. Without
+    a suffix that is the end of sentence after it.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class SourceText:
         self._suffix = [_eos(processor)] if suffix is None else list(suffix)
 
     def encode(self, text: str) -> list[int]:
-        """Return the tokens of a sentence, with those around it."""
+        """Return the tokens of a sentence, with prefix and suffix."""
         return [*self._prefix, *self._processor.encode(text), *self._suffix]
 
 
 class TargetText:
     """The target side of a model: phrases in, text out.
 
-    ``language`` is the code of the target language where it is known: in Chinese text even a
-    Latin name has no space before it, which the name alone can't tell.
+    ``language`` is the code of the target language if it is known. In Chinese text even a name
+    in Latin letters has no space before it, which the name alone does not show.
     """
 
     def __init__(self, processor: Processor, language: str | None = None) -> None:
@@ -91,19 +91,19 @@ class TargetText:
                 "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
             )
         self._bare = _without_space(processor)
-        base_language = (language or "").replace("_", "-").split("-")[0].lower()
-        self.is_unspaced = base_language in UNSPACED_LANGUAGES
+        self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
 
     @property
     def separator(self) -> str:
-        """What stands between two sentences of a text."""
+        """What the target language puts between two sentences."""
         return "" if self.is_unspaced else " "
 
     def decode(self, ids: Iterable[int], spellings: Sequence[Spelling] = ()) -> str:
-        """Return the text of tokens, the end of sentence and other control tokens left out.
+        """Return the text of tokens, without the end of sentence and other control tokens.
 
-        Where the tokens of a spelling stand, its unknown characters are written out.
+        Phrases are written as ``spellings`` say: with their unknown characters, and as they were
+        asked for.
         """
         return self._write(self._pieces(ids, spellings), spellings)
 
@@ -114,10 +114,10 @@ class TargetText:
     def tokens_at(
         self, ids: Sequence[int], span: Span, spellings: Sequence[Spelling] = ()
     ) -> tuple[int, ...]:
-        """Return the tokens that write a stretch of the decoded text.
+        """Return the tokens that write a span of the decoded text.
 
-        Where the first of them begins with the stretch, the one before it comes along: it takes
-        that neighbour to see that a word starts here.
+        If the first of them begins exactly there, without a space, the token before it is
+        returned with them: only both together show that a word starts there.
         """
         pieces = self._pieces(ids, spellings)
         ends = self._ends(pieces, spellings)
@@ -128,36 +128,35 @@ class TargetText:
         return tuple(int(i) for i in ids[first : last + 1])
 
     def _write(self, pieces: list[str], spellings: Sequence[Spelling]) -> str:
-        """Return pieces as a text, in which phrases look as they were asked for."""
+        """Return pieces as a text in which phrases look as they were asked for."""
         text: str = self._processor.decode(pieces)
         return _as_asked(text.strip(), spellings)
 
     def _ends(self, pieces: list[str], spellings: Sequence[Spelling]) -> list[int]:  # noqa: ARG002
-        """Return where in the text of pieces each of them ends."""
+        """Return the offset in the text of pieces at which each of them ends."""
         written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
         offset = len(written[-1]) - len(written[-1].lstrip())
         return [len(text) - offset for text in written]
 
     def masks(self, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
-        """Return which tokens a finished word may stand before, and which finish it themselves.
+        """Return a mask of the tokens that can't continue a word, and of those that end one.
 
-        Before: the pieces that start a word or are punctuation, and the end of sentence. By
-        themselves: those that end in punctuation or in a script without spaces. The unknown
-        and a byte of a longer character might be anything, so they count as neither. A model's
-        vocabulary may be larger than the text's, padded with tokens that are never used.
+        See `lexbeam.text.word_masks`. The end of sentence is in the first mask. The unknown token
+        and a byte of a longer character might be anything, so they are in neither. A model's
+        vocabulary may be larger than this one, padded with tokens that are never used.
         """
         return _masks(self._processor, vocabulary_size)
 
-    def word_starts(self, vocabulary_size: int) -> BoolArray:
-        """Return which tokens begin a word after a space."""
+    def spaced_tokens(self, vocabulary_size: int) -> BoolArray:
+        """Return a mask of the tokens that begin with a space."""
         size = min(self._processor.get_piece_size(), vocabulary_size)
-        starts = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
+        spaced = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
         pieces: list[str] = self._processor.id_to_piece(list(range(size)))
-        starts[:size] = [piece.startswith(SPACE) for piece in pieces]
-        return starts
+        spaced[:size] = [piece.startswith(SPACE) for piece in pieces]
+        return spaced
 
     def spell(self, phrase: str) -> Spelling:
-        """Return a phrase as the tokens that spell it in the middle of a sentence."""
+        """Return the tokens that spell a phrase in the middle of a sentence."""
         with_unknowns = None
         for spelling in self._ways(phrase):
             if not spelling.pieces:
@@ -168,25 +167,28 @@ class TargetText:
         return asked_as(phrase, with_unknowns)
 
     def spell_all(self, phrase: str) -> list[Spelling]:
-        """Return the spellings with and without a space before it, the likelier first.
+        """Return the spellings of a phrase with and without a space before it, the likelier first.
 
-        For a phrase with unknown characters the list is empty: the model would not write it.
+        For a phrase with unknown characters the list is empty: the model never writes it.
         """
         return [spelling for spelling in self._ways(phrase) if not spelling.pieces]
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
-        return replace(self._spelling(self._processor, prefix, spaced=True), begins=True)
+        spelling = self._spelling(self._processor, prefix, spaced=True)
+        if not spelling.surface:
+            raise ConstraintError(f"{quoted(prefix)} has no characters that can be written")
+        return replace(spelling, begins=True)
 
     def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
-        """Return the tokens that an output may begin with if its last word is not finished."""
+        """Return the token sequences for a prefix whose last word may go on."""
         spelling = self.spell_prefix(prefix)
         if spelling.pieces:
             return [spelling.ids]
         return completions(self._processor, spelling.surface, spelling.ids)
 
     def _ways(self, phrase: str) -> list[Spelling]:
-        """Return the possible spellings; phrases of a glossary come again and again."""
+        """Return the possible spellings; they are cached, since terms of a glossary come again."""
         if phrase not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
@@ -196,11 +198,11 @@ class TargetText:
     def demands(
         self, spellings: Sequence[Spelling], prefix: Spelling | None = None
     ) -> list[tuple[int, ...]]:
-        """Return the token sequences to search for, so that every spelling has its own place.
+        """Return the token sequences to search for, so that every spelling gets an occurrence.
 
-        To the model all unknown characters are alike. Where the tokens of one spelling also
-        stand inside another, or in the prefix, the search would take that place for it; so one
-        more is asked for.
+        All unknown characters are the same token. Where the tokens of one spelling also occur
+        inside another, or in the prefix, the search would count that occurrence. So one more is
+        asked for.
         """
         with_unknowns = [spelling for spelling in spellings if spelling.pieces]
         demanded = [spelling.ids for spelling in spellings]
@@ -211,12 +213,9 @@ class TargetText:
         return demanded
 
     def _count_inside(self, ids: tuple[int, ...], outer: Spelling) -> int:
-        """Count where tokens stand inside a spelling such that the search would count them."""
-        count = 0
-        for end in range(len(ids), len(outer.ids) + 1):
-            if outer.ids[end - len(ids) : end] == ids:
-                count += end == len(outer.ids) or _begins_apart(outer.pieces[end])
-        return count
+        """Count the occurrences of tokens inside a spelling at the end of which a word ends."""
+        ends = [start + len(ids) for start in find_subsequence(outer.ids, ids)]
+        return sum(end == len(outer.ids) or _begins_apart(outer.pieces[end]) for end in ends)
 
     def _spellings(self, phrase: str) -> Iterator[Spelling]:
         """Yield the possible spellings, the likeliest first."""
@@ -237,7 +236,7 @@ class TargetText:
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
 
     def _in_context(self, alone: Spelling) -> Spelling:
-        """Spell a phrase between two other words, in case its pieces depend on them."""
+        """Return the spelling of a phrase between two other words, if it differs there."""
         word: list[int] = self._processor.encode("a")
         inside = self._processor.encode(f"a {alone.surface} a")
         middle = tuple(inside[len(word) : len(inside) - len(word)])
@@ -247,20 +246,20 @@ class TargetText:
         return alone
 
     def _pieces(self, ids: Iterable[int], spellings: Sequence[Spelling]) -> list[str]:
-        """Return the pieces of an output, unknown ones replaced by what they stand for."""
+        """Return the pieces of an output, unknown ones replaced by those of the spellings."""
         size = self._processor.get_piece_size()
         tokens = [int(i) if i < size else self._eos for i in ids]
         pieces: list[str] = self._processor.id_to_piece(tokens)
         plain = list(pieces)
         taken = [False] * len(pieces)
-        unknown = [(_places(tokens, plain, s), s) for s in spellings if s.pieces]
+        unknown = [(_occurrences(tokens, plain, s), s) for s in spellings if s.pieces]
         # Those that have the least choice come first, of these the longest.
-        for places, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
+        for starts, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
             width = len(spelling.ids)
-            free = [start for start in places if not any(taken[start : start + width])]
+            free = [start for start in starts if not any(taken[start : start + width])]
             shared = [
                 start
-                for start in places
+                for start in starts
                 if all(
                     not is_taken or before == piece
                     for is_taken, before, piece in zip(
@@ -274,31 +273,31 @@ class TargetText:
         return pieces
 
 
-def _places(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
-    """Return where a spelling stands among tokens; where it ends a word, if it does anywhere."""
+def _occurrences(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
+    """Return the indices at which a spelling begins among tokens.
+
+    If it ends a word at any of them, only those are returned.
+    """
     width = len(spelling.ids)
-    possible = range(1 if spelling.begins else len(tokens) - width + 1)
-    places = [i for i in possible if tuple(tokens[i : i + width]) == spelling.ids]
-    ending = [i for i in places if i + width == len(pieces) or _begins_apart(pieces[i + width])]
-    return ending or places
+    indices = find_subsequence(tokens, spelling.ids)
+    if spelling.begins:
+        indices = [i for i in indices if i == 0]
+    ending = [i for i in indices if i + width == len(pieces) or _begins_apart(pieces[i + width])]
+    return ending or indices
 
 
 @lru_cache(maxsize=4)
 def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
-    """Go through the vocabulary once: engine and search of a model both ask for its masks."""
+    """Return the masks of a vocabulary; cached, since engine and search both ask for them."""
     size = min(processor.get_piece_size(), vocabulary_size)
-    begins_apart = np.zeros(vocabulary_size, dtype=bool)  # shape: (vocabulary,)
-    ends_apart = np.zeros(vocabulary_size, dtype=bool)
-    for token, written in enumerate(_writings(processor, size)):
-        begins_apart[token] = _begins_apart(written)
-        ends_apart[token] = bool(written) and not needs_boundary(written)
-    begins_apart[_eos(processor)] = True
-    begins_apart.flags.writeable = ends_apart.flags.writeable = False
-    return begins_apart, ends_apart
+    boundary, closing = word_masks(_written_by_pieces(processor, size), vocabulary_size)
+    boundary[_eos(processor)] = True
+    boundary.flags.writeable = closing.flags.writeable = False
+    return boundary, closing
 
 
-def _writings(processor: Processor, size: int) -> Iterator[str]:
-    """Yield what each piece adds to the text; nothing where that can't be known."""
+def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
+    """Yield what each piece adds to a text; nothing if that is not known."""
     ids = list(range(size))
     silent = (processor.is_control, processor.is_unknown)
     flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
@@ -313,13 +312,13 @@ def _writings(processor: Processor, size: int) -> Iterator[str]:
 
 
 def asked_as(phrase: str, spelling: Spelling) -> Spelling:
-    """Let a phrase look in the output as it was asked for, not as the model normalises it."""
+    """Return a spelling that shows a phrase as it was asked for, not as the model normalises it."""
     same = unicodedata.normalize("NFC", spelling.surface) == unicodedata.normalize("NFC", phrase)
     return spelling if same else replace(spelling, surface=phrase, written=spelling.surface)
 
 
 def _as_asked(text: str, spellings: Sequence[Spelling]) -> str:
-    """Write phrases as they were asked for, each in a place of its own."""
+    """Return a text with an occurrence of each phrase written as it was asked for."""
     normalised = [spelling for spelling in spellings if spelling.written]
     spans = locate(text, [spelling.written for spelling in normalised])
     found = [(span, s.surface) for span, s in zip(spans, normalised, strict=True) if span]
@@ -331,15 +330,15 @@ def _as_asked(text: str, spellings: Sequence[Spelling]) -> str:
     return text
 
 
-def _begins_apart(written: str) -> bool:
-    """Tell whether a word has ended before what a piece writes."""
-    return bool(written) and not are_glued("a", written.replace(SPACE, " ")[0])
+def _begins_apart(piece: str) -> bool:
+    """Return whether a word has ended before a piece."""
+    return bool(piece) and not continues_word(piece.replace(SPACE, " "))
 
 
 def _without_space(processor: Processor) -> Processor | None:
     """Return the same vocabulary without the space that SentencePiece puts before every text.
 
-    None: it can't write anything but whole words.
+    None for other vocabularies: they write whole words only.
     """
     if not isinstance(processor, sentencepiece.SentencePieceProcessor):
         return None

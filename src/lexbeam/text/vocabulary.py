@@ -1,8 +1,8 @@
 """What lexbeam asks of a vocabulary: text to pieces and ids, and back.
 
-It is the part of SentencePiece's own interface that is needed here, so its processors are
-vocabularies as they are. Any other vocabulary (`lexbeam.text.moses_vocabulary`) writes its
-pieces in the same way: `SPACE` at the beginning of those that begin a word.
+It is the part of SentencePiece's own interface that is needed here, so that SentencePiece's
+processors fit as they are. Any other vocabulary (`lexbeam.text.moses_vocabulary`) writes its
+pieces in the same way: those that begin a word begin with `SPACE`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ SPACE = "▁"
 
 
 class Processor(Protocol):
-    """A vocabulary."""
+    """A vocabulary: pieces, and their ids."""
 
     def __len__(self) -> int:
         """Return the number of pieces."""
 
     def __hash__(self) -> int:
-        """Allow to remember what was worked out for a vocabulary."""
+        """Return a hash: results for a vocabulary are cached."""
 
     def get_piece_size(self) -> int:
         """Return the number of pieces."""
@@ -45,13 +45,13 @@ class Processor(Protocol):
         """Return the id of a piece."""
 
     def is_control(self, ids: list[int], /) -> list[bool]:
-        """Say which ids write nothing."""
+        """Return whether each id writes nothing."""
 
     def is_unknown(self, ids: list[int], /) -> list[bool]:
-        """Say which ids stand for what is not in the vocabulary."""
+        """Return whether each id stands for what is not in the vocabulary."""
 
     def is_byte(self, ids: list[int], /) -> list[bool]:
-        """Say which ids write a byte of a character, as ``<0xNN>``."""
+        """Return whether each id writes one byte of a character, as ``<0xNN>``."""
 
     def is_unused(self, ids: list[int], /) -> list[bool]:
-        """Say which ids no text is cut into."""
+        """Return whether each id is one that no text is cut into."""

@@ -1,7 +1,8 @@
 """Where words begin and end, in any script, and where a phrase stands as whole words.
 
-Both halves of the promise "met" rest on this one rule: the search asks it of vocabulary pieces
-(may this piece follow a finished phrase?), the report asks it of the finished text.
+What counts as a met constraint rests on one rule, `are_glued`. The search applies it to the
+pieces of the vocabulary (may this piece follow a finished phrase?), the report to the finished
+text.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 Span = tuple[int, int]
+"""Where something stands in a text: the offsets of its first character and behind its last."""
 
 # Scripts written without spaces between words, as (first, last) code points.
 _UNSPACED_BLOCKS = (
@@ -50,7 +52,7 @@ _TRAILING_LETTERS = frozenset(
 
 @lru_cache(maxsize=4096)
 def is_unspaced(character: str) -> bool:
-    """Tell whether a character belongs to a script written without spaces between words."""
+    """Return whether a character belongs to a script written without spaces between words."""
     code = ord(character)
     block = bisect_right(_BLOCK_STARTS, code) - 1
     return block >= 0 and code <= _UNSPACED_BLOCKS[block][1]
@@ -58,14 +60,14 @@ def is_unspaced(character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_word_character(character: str) -> bool:
-    """Tell letters, marks, digits, the underscore and joiners from punctuation and spaces."""
+    """Return whether a character is a letter, mark, digit, underscore or joiner."""
     category = unicodedata.category(character)
     return category[0] in "LMN" or category == "Pc" or character in _JOINERS
 
 
 @lru_cache(maxsize=4096)
 def _continues(character: str) -> bool:
-    """Tell whether a character can't begin anything: it completes the one before it."""
+    """Return whether a character only ever completes the one before it."""
     if character in _JOINERS or character in _TRAILING_LETTERS:
         return True
     category = unicodedata.category(character)
@@ -73,10 +75,10 @@ def _continues(character: str) -> bool:
 
 
 def are_glued(left: str, right: str) -> bool:
-    """Tell whether two characters next to each other belong to one word.
+    """Return whether two characters next to each other belong to one word.
 
-    Scripts without spaces have no word boundaries to see, so there any boundary between
-    characters will do, as long as it does not cut one in two (a base from its marks).
+    Scripts without spaces do not show where words end. There every boundary between characters
+    counts as one between words, except before a character that completes the one before it.
     """
     if _continues(right):
         return not left.isspace()
@@ -85,46 +87,51 @@ def are_glued(left: str, right: str) -> bool:
     return not (is_unspaced(left) or is_unspaced(right))
 
 
-def word_end(text: str, place: int) -> int:
-    """Return where the word ends that goes on at a place, at the place if none does."""
-    while 0 < place < len(text) and are_glued(text[place - 1], text[place]):
-        place += 1
-    return place
+def word_end(text: str, offset: int) -> int:
+    """Return the offset at which the word around an offset ends; the offset itself if none does."""
+    while 0 < offset < len(text) and are_glued(text[offset - 1], text[offset]):
+        offset += 1
+    return offset
 
 
 def needs_boundary(phrase: str) -> bool:
-    """Tell whether a phrase can be spoilt by what follows it.
+    """Return whether the last word of a phrase could go on in what follows it.
 
-    One that ends in punctuation, or in a script without spaces, can't.
+    After punctuation, or in a script without spaces, it can't.
     """
     return is_word_character(phrase[-1]) and not is_unspaced(phrase[-1])
 
 
 def occurrences(text: str, phrase: str) -> Iterator[Span]:
-    """Yield where a phrase stands in a text as whole words, from left to right.
+    """Yield the spans at which a phrase stands in a text as whole words, from left to right.
 
     Occurrences may overlap: ``na na`` stands twice in ``na na na``.
     """
     start = text.find(phrase) if phrase else -1
     while start >= 0:
-        end = start + len(phrase)
-        begins = start == 0 or not are_glued(text[start - 1], text[start])
-        ends = end == len(text) or not are_glued(text[end - 1], text[end])
-        if begins and ends:
-            yield start, end
+        span = start, start + len(phrase)
+        if stands_alone(text, span):
+            yield span
         start = text.find(phrase, start + 1)
 
 
+def stands_alone(text: str, span: Span) -> bool:
+    """Return whether no word goes on beyond either end of a span."""
+    start, end = span
+    begins = start == 0 or not are_glued(text[start - 1], text[start])
+    return begins and (end == len(text) or not are_glued(text[end - 1], text[end]))
+
+
 def contains(text: str, phrase: str) -> bool:
-    """Tell whether a phrase stands in a text as whole words."""
+    """Return whether a phrase stands in a text as whole words."""
     return next(occurrences(text, phrase), None) is not None
 
 
 def locate(text: str, phrases: Sequence[str]) -> list[Span | None]:
-    """Give every phrase an occurrence in the text, equal phrases one each, or None.
+    """Return an occurrence of each phrase in a text, None for a phrase that has none left.
 
-    Different phrases may share characters; the n-th mention of a phrase gets its n-th
-    occurrence.
+    The n-th of several equal phrases gets the n-th occurrence. Different phrases may share
+    characters.
     """
     found = {phrase: occurrences(text, phrase) for phrase in phrases}
     return [next(found[phrase], None) for phrase in phrases]

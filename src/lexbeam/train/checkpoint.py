@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lexbeam.errors import ModelError
+from lexbeam.text.atomic_write import replacing
 
 
 @dataclass
@@ -48,12 +48,8 @@ class Progress:
 
 def save(path: Path, content: dict[str, Any]) -> None:
     """Write a checkpoint so that a kill at any moment leaves the old one or the new one."""
-    scratch = path.with_name(path.name + ".part")
-    with scratch.open("wb") as file:
+    with replacing(path) as file:
         torch.save(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -7,11 +7,10 @@ duplicates, text left untranslated) is dropped and counted.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from pathlib import Path
 
 from lexbeam.errors import InputError
+from lexbeam.text.files import read_lines
 from lexbeam.train.config import Corpus, corpus_name
 
 Pair = tuple[str, str]
@@ -77,19 +76,8 @@ def _split_lines(path: Path) -> list[Pair]:
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Read the lines of a text file, gzipped or not."""
-    try:
-        raw = path.read_bytes()
-        if path.suffix == ".gz":
-            raw = gzip.decompress(raw)
-        text = raw.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: can't be read ({error})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    if "\0" in text:
-        raise InputError(f"{path}: not a text file (it holds NUL characters)")
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.rstrip("\r") for line in lines]
+    lines = read_lines(path)
+    for number, line in enumerate(lines, 1):
+        if "\0" in line:
+            raise InputError(f"{path}, line {number}: not text (it holds NUL characters)")
+    return lines

@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from lexbeam.errors import ModelError
+from lexbeam.text.atomic_write import remove_unfinished, write_file
 from lexbeam.train import checkpoint
 from lexbeam.train.average import MovingAverage
 from lexbeam.train.batches import Batch, EncodedPairs, plan_batches
@@ -77,6 +78,7 @@ class Trainer:
 
         When the budget has been raised since a decay began, that is the one before the decay.
         """
+        remove_unfinished(self.directory)
         if not self._load(LAST):
             return
         now = time.time()
@@ -377,6 +379,4 @@ def _cut_log(path: Path, step: int) -> None:
                 kept.append(line + "\n")
         except ValueError:
             break
-    scratch = path.with_name(path.name + ".part")
-    scratch.write_text("".join(kept), encoding="utf-8")
-    scratch.replace(path)
+    write_file(path, "".join(kept))

@@ -19,16 +19,16 @@ from lexbeam.errors import InputError
 from lexbeam.train import checkpoint
 from lexbeam.train.alignment import align, concatenate
 from lexbeam.train.batches import EncodedPairs
-from lexbeam.train.config import Corpus, NetworkConfig, RunConfig, read_config, to_table
+from lexbeam.train.config import Corpus, RunConfig, read_config, to_table
 from lexbeam.train.corpus import Pair, read_clean, read_pairs
 from lexbeam.train.evaluate import measure_bleu
 from lexbeam.train.examples import Example, build_examples
 from lexbeam.train.export import export
 from lexbeam.train.guide import Guide
 from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
-from lexbeam.train.rnn import RecurrentNetwork
+from lexbeam.train.networks import make_network
+from lexbeam.train.parts import TiedNetwork
 from lexbeam.train.start import copy_vocabulary, load_weights
-from lexbeam.train.transformer import Transformer
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
 from lexbeam.train.words import PieceWords
 
@@ -42,8 +42,6 @@ CHARACTERS_A_TOKEN = 3
 """Joined examples stay shorter than this many characters for each token that is allowed."""
 FIXED = ("network", "vocabulary", "seed")
 """Sections of the configuration that can't change while a run goes on."""
-
-Network = Transformer | RecurrentNetwork
 
 
 @dataclass(frozen=True)
@@ -125,13 +123,7 @@ def align_material(config: RunConfig, material: Material) -> Material:
     )
 
 
-def make_network(config: NetworkConfig, vocabulary_size: int) -> Network:
-    """Make an untrained network."""
-    kind = Transformer if config.kind == "transformer" else RecurrentNetwork
-    return kind(config, vocabulary_size)
-
-
-def make_trainer(config: RunConfig, material: Material, network: Network) -> Trainer:
+def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) -> Trainer:
     """Make a trainer that stands where the last run in its directory stopped."""
     longest = config.data.max_tokens
 
@@ -168,7 +160,7 @@ def encode_pairs(
     return encoded
 
 
-def finish(config: RunConfig, material: Material, network: Network) -> Path:
+def finish(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
     """Write the bundle of the averaged weights, and measure them."""
     directory = Path(config.directory)
     bundle = write_bundle(config, material, network)
@@ -178,7 +170,7 @@ def finish(config: RunConfig, material: Material, network: Network) -> Path:
     return bundle
 
 
-def write_bundle(config: RunConfig, material: Material, network: Network) -> Path:
+def write_bundle(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
     """Give a network the averaged weights of its run, and write them as a bundle."""
     network.load_state_dict(final_weights(Path(config.directory)))
     network.eval()

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from lexbeam.models.graphs.rnn import RnnConfig
 from lexbeam.train.config import NetworkConfig
 from lexbeam.train.parts import (
     DecoderState,
@@ -88,7 +89,7 @@ class Decoder(nn.Module):
         return torch.log_softmax(scores if mask is None else scores + mask[:, 0], dim=2)
 
 
-class RecurrentNetwork(TiedNetwork):
+class RecurrentNetwork(TiedNetwork, kind="rnn"):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
@@ -150,6 +151,17 @@ class RecurrentNetwork(TiedNetwork):
     def _zero_cells(self, rows: int) -> list[Cell]:
         zero = torch.zeros(1, rows, self.config.dim)
         return [(zero, zero)] * self.config.decoder_layers
+
+    def architecture(self) -> RnnConfig:
+        """Describe the network to the writer of its graphs."""
+        config, vocabulary = self.config, self.embedding.num_embeddings
+        return RnnConfig(
+            source_vocabulary=vocabulary,
+            target_vocabulary=vocabulary,
+            dim=config.dim,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+        )
 
     def named_views(self) -> dict[str, Tensor]:
         """Return all weights by name, matrices as (in, out), vectors as (1, n).

@@ -9,9 +9,7 @@ from lexbeam.errors import InputError
 from lexbeam.models import bundle
 from lexbeam.text.moses_vocabulary import CODES, PIECES
 from lexbeam.train.config import RunConfig
-from lexbeam.train.export import graph_config
-from lexbeam.train.rnn import RecurrentNetwork
-from lexbeam.train.transformer import Transformer
+from lexbeam.train.parts import TiedNetwork
 from lexbeam.train.vocabulary import MODEL
 
 SENTENCEPIECE = "source.spm"
@@ -31,11 +29,11 @@ def copy_vocabulary(config: RunConfig) -> None:
         shutil.copyfile(folder / name, directory / kept)
 
 
-def load_weights(config: RunConfig, network: Transformer | RecurrentNetwork) -> None:
+def load_weights(config: RunConfig, network: TiedNetwork) -> None:
     """Give a network the weights of the bundle that its run starts from."""
     folder = Path(config.training.start)
     shape, weights = bundle.read_network(folder)
-    wanted = graph_config(config.network, network.embedding.num_embeddings)
+    wanted = network.architecture()
     if shape != wanted:
         raise InputError(
             f"training.start: {folder} holds a network of another shape: {shape.describe()}, not "

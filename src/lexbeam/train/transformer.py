@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lexbeam.models.graphs.positions import sinusoids
+from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.train.config import NetworkConfig
 from lexbeam.train.parts import (
     DecoderState,
@@ -30,11 +32,8 @@ NORM_EPSILON = 1e-6
 
 
 def positions(length: int, dim: int) -> Tensor:
-    """Return sinusoidal positions: sines in the first half of the dimensions, cosines after."""
-    half = dim // 2
-    frequencies = 10000.0 ** (-torch.arange(half, dtype=torch.float64) / max(half - 1, 1))
-    angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies[None, :]
-    return torch.cat([angles.sin(), angles.cos()], dim=1).float()  # shape: (length, dim)
+    """Return the sinusoidal embeddings of the first positions; shape: (length, dim)."""
+    return torch.from_numpy(sinusoids(length, dim))
 
 
 class Attention(nn.Module):
@@ -208,7 +207,7 @@ class DecoderLayer(nn.Module):
         return nothing, nothing
 
 
-class Transformer(TiedNetwork):
+class Transformer(TiedNetwork, kind="transformer"):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
@@ -306,6 +305,19 @@ class Transformer(TiedNetwork):
             x, kept = layer.step(x, past, tuple(m[state.sentences] for m in memory))
             new.append(kept)
         return self.logits(x), state.advanced(new)
+
+    def architecture(self) -> TransformerConfig:
+        """Describe the network to the writer of its graphs."""
+        config, vocabulary = self.config, self.embedding.num_embeddings
+        return TransformerConfig(
+            source_vocabulary=vocabulary,
+            target_vocabulary=vocabulary,
+            dim=config.dim,
+            heads=config.heads,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+            decoder=config.decoder,
+        )
 
     def named_views(self) -> dict[str, Tensor]:
         """Return all weights under Marian's names, matrices as (in, out), vectors as (1, n)."""

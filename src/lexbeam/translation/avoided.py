@@ -13,29 +13,29 @@ from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import Span
 
 MOST_AT_FIRST = 64
-"""Phrases of a longer list are banned only where one of them has come up."""
+"""Phrases of a longer list are banned only in sentences in which one of them has come up."""
 
 
 @dataclass(frozen=True)
 class Avoidance:
-    """Avoided phrases.
+    """Avoided phrases, as text and as tokens.
 
-    The search bans tokens wherever they stand, so a phrase that is avoided small and, as the
-    first word of a sentence, large, is banned small. Where a sentence then begins with it, the
-    text shows it, and the sentence is searched once more.
+    The search bans tokens wherever they stand. A phrase that is written small is also avoided
+    with a capital as the first word of a sentence, but nowhere else. So only its small spelling
+    is banned. If the text of a sentence then begins with it, the sentence is searched again.
     """
 
     words: tuple[Constraint, ...] = ()
-    """As the output would show them."""
+    """The phrases as the output would show them."""
     names: Mapping[Tokens, str] = field(default_factory=dict)
-    """What the tokens to ban stand for."""
+    """The token sequences to ban, each with the phrase that it writes."""
 
     @classmethod
     @lru_cache(maxsize=4)
     def spell(cls, avoided: tuple[Constraint, ...], target: TargetText) -> Avoidance:
-        """Spell phrases; one that the model has no tokens for can't come up.
+        """Return the tokens of avoided phrases; a phrase without tokens can't come up.
 
-        The same list may come with every line of a long file, so it is remembered.
+        The same list may come with every line of a long file, so the result is cached.
         """
         words = []
         names: dict[Tokens, str] = {}
@@ -57,18 +57,20 @@ class Avoidance:
 
     @property
     def first_tokens(self) -> list[Tokens]:
-        """Those to ban at first: none of a long list, of which a sentence has little or nothing.
+        """The token sequences to ban from the start; none if there are very many.
 
-        To compile thousands of phrases takes longer than to translate a sentence.
+        To compile thousands of phrases takes longer than to translate a sentence, and few
+        sentences would have any of them.
         """
         return self.tokens if len(self.names) <= MOST_AT_FIRST else []
 
     def find(
         self, text: str, starts: Sequence[int] = (0,), demanded: Sequence[Span] = ()
     ) -> list[Span]:
-        """Return where avoided phrases stand in a text.
+        """Return the spans of avoided phrases in a text.
 
-        A word that is demanded large may begin a sentence, even if it is avoided small.
+        A word that is demanded with a capital may begin a sentence, even if it is avoided
+        without one. ``demanded`` are the spans of what is demanded.
         """
         spans = []
         for form, case in self._forms():

@@ -1,8 +1,8 @@
 r"""What must survive a translation unchanged: placeholders, markup, addresses, quantities.
 
-Each stretch of the source that a pattern matches becomes a demand on the output. Where a model
-puts spaces is its own business, so that ``<b>Save</b>`` tends to come back as ``<b> Speichern
-</b>``; `respace` lets kept stretches touch their neighbours again as they did in the source.
+Whatever a pattern matches in the source becomes a demand on the output. A model puts spaces as
+it likes, so that ``<b>Save</b>`` tends to come back as ``<b> Speichern </b>``; `respace` gives
+what was kept the spaces that it had in the source.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from lexbeam.constraints.constraint import Places
+from lexbeam.constraints.constraint import Offsets
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -44,7 +44,7 @@ PATTERNS = {
     "quantities": rf"(?<![\w.,]){_NUMBER}[ \u00a0\u202f]?(?:{_UNITS})(?!\w)|[€$£¥₹]\s?{_NUMBER}",
     "numbers": rf"(?<![\w.,]){_NUMBER}(?!\w)",
 }
-"""The patterns that have a name."""
+"""Named patterns."""
 
 _ALIASES = {
     "placeholder": "placeholders",
@@ -66,14 +66,15 @@ AnyAlternative = TypeVar("AnyAlternative", bound=Alternative)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A stretch of the source that must be in the output, and what it touches there."""
+    """What a pattern matched in the source, and the characters beside it."""
 
     text: str
     start: int
     end: int
     before: str
-    """The character right before it; a space at the beginning of the text."""
+    """The character before it; a space at the beginning of the text."""
     after: str
+    """The character after it; a space at the end of the text."""
 
 
 def compile_patterns(keep: Iterable[str] | None) -> Patterns:
@@ -113,7 +114,10 @@ def _compile(given: object) -> re.Pattern[str]:
 
 
 def find_kept(text: str, patterns: Patterns) -> list[Kept]:
-    """Return what the patterns match in a text, from left to right, the longest of overlapping."""
+    """Return what patterns match in a text, from left to right.
+
+    Of matches that overlap the first is taken, of those that begin together the longest.
+    """
     spans = {_trimmed(text, found.span()) for each in patterns for found in each.finditer(text)}
     kept: list[Kept] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -124,15 +128,15 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
-def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Places]]:
-    """Return what is demanded of an output so that everything kept is in it, and its places.
+def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
+    """Return the demands by which an output has all that is kept, with their offsets in the source.
 
-    Capitals count. Tags must come in the order of the source, so that what was well-formed
-    stays so.
+    Capitals count. Several tags are demanded in the order of the source, so that well-formed
+    markup stays well-formed.
     """
     tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
     others = [each for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
-    ordered: list[tuple[Any, Places]] = []
+    ordered: list[tuple[Any, Offsets]] = []
     if len(tags) > 1:
         ordered = [({"order": tags, "case": "exact"}, ())]
     return ordered + [(_as_it_is(each.text), (each.start,)) for each in others]
@@ -143,7 +147,7 @@ def _as_it_is(text: str) -> Any:
 
 
 def _trimmed(text: str, span: Span) -> Span:
-    """Cut spaces off a match, and off an address what ends the sentence it stands in."""
+    """Return a match without spaces around it, an address without the end of its sentence."""
     start, end = span
     matched = text[start:end]
     kept = matched.strip()
@@ -155,7 +159,7 @@ def _trimmed(text: str, span: Span) -> Span:
 
 
 def _closes(address: str) -> bool:
-    """Tell whether a bracket at the end of an address was opened in it."""
+    """Return whether an address ends in a bracket that was opened in it."""
     pairs = {")": "(", "]": "[", "}": "{"}
     opening = pairs.get(address[-1])
     return opening is not None and address.count(opening) >= address.count(address[-1])
@@ -165,7 +169,7 @@ def _closes(address: str) -> bool:
 
 
 def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
-    """Return a translation in which kept stretches touch what they touched in the source."""
+    """Return a translation in which what was kept has the spaces that it had in the source."""
     if not kept:
         return translation
     best = [_respaced(each, kept) for each in translation.nbest]
@@ -173,7 +177,7 @@ def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
 
 
 Edit = tuple[int, int, str]
-"""Where, how many characters go, what comes instead."""
+"""An offset, how many characters are removed there, and what is inserted instead."""
 
 
 def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
@@ -188,8 +192,8 @@ def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternati
         return alternative
 
     def moved(span: Span) -> Span:
-        before = sum(len(new) - gone for at, gone, new in edits if at <= span[0])
-        inside = sum(len(new) - gone for at, gone, new in edits if span[0] < at < span[1])
+        before = sum(len(new) - removed for at, removed, new in edits if at <= span[0])
+        inside = sum(len(new) - removed for at, removed, new in edits if span[0] < at < span[1])
         return span[0] + before, span[1] + before + inside
 
     def report_moved(report: ConstraintReport) -> ConstraintReport:
@@ -197,15 +201,15 @@ def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternati
             return report
         return replace(report, span=moved(report.span), spans=tuple(map(moved, report.spans)))
 
-    for at, gone, new in reversed(edits):
-        text = text[:at] + new + text[at + gone :]
+    for at, removed, new in reversed(edits):
+        text = text[:at] + new + text[at + removed :]
     return replace(
         alternative, text=text, constraints=[report_moved(r) for r in alternative.constraints]
     )
 
 
 def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:
-    """Yield the spaces to take out or put in around what was kept."""
+    """Yield the spaces to remove or insert around what was kept."""
     sources: defaultdict[str, list[Kept]] = defaultdict(list)
     for each in kept:
         sources[each.text].append(each)
@@ -217,7 +221,7 @@ def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:
 
 
 def _edit(text: str, start: int, end: int, neighbour: str, side: int) -> Iterator[Edit]:
-    """Yield the change needed on one side of a stretch of text, if any."""
+    """Yield the change that is needed on one side of a span, if any."""
     edge, at = (text[start], start) if side < 0 else (text[end - 1], end)
     beside = text[at - 1 : at] if side < 0 else text[at : at + 1]
     beyond = text[at - 2 : at - 1] if side < 0 else text[at + 1 : at + 2]
@@ -230,10 +234,10 @@ def _edit(text: str, start: int, end: int, neighbour: str, side: int) -> Iterato
 
 
 def _alike(neighbour: str, other: str) -> bool:
-    """Tell whether what was touched in the source has come along: a word, or the same mark."""
+    """Return whether two characters are alike: the same mark, or both part of words."""
     return neighbour == other or (is_word_character(neighbour) and is_word_character(other))
 
 
 def _spans(report: ConstraintReport) -> Sequence[Span]:
-    """Return the stretches that must stay as they are: the parts, not what is between them."""
+    """Return the spans of the parts of a constraint: no space is changed inside them."""
     return report.spans or ([report.span] if report.span else [])

@@ -1,27 +1,61 @@
 """What the source itself demands of a translation: its glossary terms, and what is to be kept.
 
-A glossary and patterns say it for all texts; here it is worked out for each.
+A glossary and patterns are given for all texts of a call; here it is found out what they
+demand of each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from lexbeam.constraints.constraint import Constraint, Places
+from lexbeam.constraints.constraint import Constraint, Offsets
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Found, Glossary
+from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.keep import Kept, compile_patterns, demands_of, find_kept, respace
 from lexbeam.translation.results import Translation
 
 
-class Terms:
-    """Finds in texts what their translations have to have.
+@dataclass(frozen=True)
+class SourceDemands:
+    """What one text demands of its translation."""
 
-    ``info`` is the model's: it says which languages are meant. That the glossary has them is
-    known from the start, not only when the first text comes.
+    constraints: tuple[Constraint, ...] = ()
+    avoid: tuple[Constraint, ...] = ()
+    kept: Sequence[Kept] = ()
+    """What the translation has to keep unchanged."""
+
+    def added_to(self, asked: Constraints) -> Constraints:
+        """Return what a caller asks for, with these demands behind it.
+
+        The caller comes first: a phrase that he demands is not demanded once more, nor avoided.
+        """
+        if not (self.constraints or self.avoid):
+            return asked
+        phrases = [each for each in asked.demanded if _is_firm_phrase(each)]
+        forms = {form for phrase in phrases for form in phrase.parts[0]}
+        avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
+        return Constraints(
+            demanded=(*asked.demanded, *_besides(phrases, self.constraints)),
+            avoid=tuple(dict.fromkeys((*asked.avoid, *avoid))),
+            prefix=asked.prefix,
+        )
+
+    def respace(self, translation: Translation) -> Translation:
+        """Return a translation in which what was kept has spaces around it as in the source."""
+        return respace(translation, self.kept)
+
+
+class SourceTerms:
+    """Finds in texts what they demand of their translations.
+
+    ``info`` is the model's: it has the languages of texts and translations. A glossary that
+    lacks them is refused at once, not when the first text comes.
     """
 
     def __init__(
@@ -38,89 +72,72 @@ class Terms:
         if glossary is not None:
             glossary.find("", *self._languages)
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> SourceDemands:
         """Return what glossary and patterns demand of the translation of a text."""
-        kept = self._kept(text)
-        demands = demands_of(kept)
-        constraints, places = [shape for shape, _ in demands], [place for _, place in demands]
-        if self._glossary is None:
-            return Found(constraints, places=places)
-        skip = [(each.start, each.end) for each in kept]
-        found = self._glossary.find(text, *self._languages, skip=skip)
-        return Found(
-            [*constraints, *found.constraints],
-            found.avoid,
-            found.entries,
-            [*places, *found.places],
+        kept = find_kept(text, self._patterns) if self._patterns else []
+        found = Found()
+        if self._glossary is not None:
+            skip = [(each.start, each.end) for each in kept]
+            found = self._glossary.find(text, *self._languages, skip=skip)
+        terms = zip(found.constraints, found.source_offsets, strict=True)
+        reader = Reader(self._languages[1])
+        return SourceDemands(
+            constraints=(*_read(demands_of(kept), reader), *_read(terms, reader)),
+            avoid=tuple(reader.avoided(found.avoid, "glossary")),
+            kept=kept,
         )
 
-    def add(self, text: str, constraints: Any, avoid: Any) -> tuple[Any, Any, list[Places]]:
-        """Return what a caller asks for together with what is found in the text, and its places.
 
-        What the caller says himself goes first: a phrase that he demands is not demanded once
-        more, nor avoided. Lists that aren't lists are left for others to complain about. The
-        places are those of the constraints in the source, as far as they are known.
-        """
-        found = self.find(text)
-        places: list[Places] = []
-        asked = [] if constraints is None else constraints
-        if isinstance(asked, list | tuple) and (found.constraints or found.avoid):
-            found = _besides(asked, found)
-            constraints = [*asked, *found.constraints]
-            places = [*([()] * len(asked)), *found.places]
-        if isinstance(avoid, list | tuple | None) and found.avoid:
-            avoid = [*(avoid or ()), *found.avoid]
-        return constraints, avoid, places
-
-    def tidy(self, text: str, translation: Translation) -> Translation:
-        """Let what was kept stand in the translation as it did in the text."""
-        return respace(translation, self._kept(text))
-
-    def _kept(self, text: str) -> list[Kept]:
-        return find_kept(text, self._patterns) if self._patterns else []
+def _read(demands: Iterable[tuple[Any, Offsets]], reader: Reader) -> list[Constraint]:
+    shapes, offsets = [], []
+    for shape, at in demands:
+        shapes.append(shape)
+        offsets.append(at)
+    constraints = reader.demands(shapes, "glossary")
+    return [replace(c, source_offsets=at) for c, at in zip(constraints, offsets, strict=True)]
 
 
-def _besides(asked: Sequence[Any], found: Found) -> Found:
-    """Leave out what is asked for anyway, as often as it is."""
-    known = [each for each in map(_forms, asked) if each]
-    phrases = {form for forms, _ in known for form in forms}
-    avoid = [each for each in found.avoid if not any(contains(p, each) for p in phrases)]
+def _is_firm_phrase(constraint: Constraint) -> bool:
+    """Return whether a constraint is one phrase, in any of its forms, and not soft."""
+    return constraint.is_phrase and constraint.soft is None
+
+
+def _is_in_any(avoided: Constraint, phrases: Iterable[str]) -> bool:
+    return any(contains(phrase, form) for phrase in phrases for form in avoided.parts[0])
+
+
+def _besides(asked: Sequence[Constraint], found: Sequence[Constraint]) -> list[Constraint]:
+    """Return the constraints of the source without what a caller asks for already.
+
+    A phrase that is asked for n times takes the place of n of its occurrences. Of a constraint
+    that is met in part it is not known which of its source terms are left.
+    """
     left = Counter[frozenset[str]]()
-    for forms, count in known:
-        left[forms] += count
-    constraints, places = [], []
-    for each, place in zip(found.constraints, found.places, strict=True):
-        if rest := _rest(each, left):
-            constraints.append(rest)
-            places.append(place if rest == each else ())
-    return Found(constraints, avoid, found.entries, places)
+    for phrase in asked:
+        left[frozenset(phrase.parts[0])] += phrase.count
+    besides = []
+    for constraint in found:
+        count = constraint.count
+        if _is_firm_phrase(constraint):
+            count -= _use_up(left, frozenset(constraint.parts[0]), count)
+        if count == constraint.count:
+            besides.append(constraint)
+        elif count:
+            besides.append(_with_count(constraint, count))
+    return besides
 
 
-def _forms(asked: Any) -> tuple[frozenset[str], int] | None:
-    """Return the forms of which a constraint wants one, and how often; None for other kinds."""
-    if isinstance(asked, str):
-        return frozenset({asked}), 1
-    if isinstance(asked, Constraint):
-        plain = asked.kind in ("text", "any", "lemma") and asked.soft is None
-        return (frozenset(asked.parts[0]), asked.count) if plain else None
-    if not isinstance(asked, Mapping) or asked.keys() - {"text", "any", "count", "case"}:
-        return None
-    forms, count = asked.get("any", [asked.get("text")]), asked.get("count", 1)
-    readable = isinstance(forms, list | tuple) and all(isinstance(form, str) for form in forms)
-    return (frozenset(forms), count) if readable and isinstance(count, int) else None
-
-
-def _rest(demand: Any, left: Counter[frozenset[str]]) -> Any:
-    """Return what is left of a demand, None if nothing is; use up what meets it."""
-    known = _forms(demand)
-    if known is None:
-        return demand
-    forms, count = known
+def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) -> int:
+    """Take phrases that meet a constraint from those that are left; return how many."""
+    used = 0
     for others in [each for each in left if each <= forms]:
-        used = min(left[others], count)
-        left[others] -= used
-        count -= used
-    if count == 0 or isinstance(demand, str):
-        return demand if count else None
-    rest = {key: value for key, value in demand.items() if key != "count"}
-    return rest if count == 1 else {**rest, "count": count}
+        taken = min(left[others], count - used)
+        left[others] -= taken
+        used += taken
+    return used
+
+
+def _with_count(constraint: Constraint, count: int) -> Constraint:
+    shape = {key: value for key, value in constraint.given.items() if key != "count"}
+    given = shape if count == 1 else {**shape, "count": count}
+    return replace(constraint, count=count, given=given, source_offsets=())

@@ -1,4 +1,4 @@
-"""A constraint in the model's terms: its forms spelled as tokens, and as they look in a text."""
+"""Constraints and prefixes with the tokens that spell them."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
-from lexbeam.constraints.matching import Place
+from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.request import show_demand
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import is_word_character
 from lexbeam.translation.results import ConstraintReport
 
 
-class Spelled(NamedTuple):
-    """A spelling of a form; ``first``: only at the beginning of a sentence."""
+class SpelledForm(NamedTuple):
+    """A spelling of a form; ``first`` says that it is only for the beginning of a sentence."""
 
     spelling: Spelling
     first: bool = False
 
 
 @dataclass(frozen=True)
-class Wording:
-    """A constraint with its spellings, part by part."""
+class SpelledConstraint:
+    """A constraint with the spellings of its parts."""
 
     asked: Constraint
+    """The constraint as it was asked for."""
     surface: Constraint
-    """The same as the output will show it: what to look for in the text."""
-    parts: tuple[tuple[Spelled, ...], ...]
+    """The constraint as the output shows it: what to look for in the text."""
+    parts: tuple[tuple[SpelledForm, ...], ...]
+    """The spelled forms of each part; no parts for a constraint at the start of the output."""
 
     @classmethod
     def spell(
         cls, asked: Constraint, target: TargetText, avoided: Sequence[Constraint] = ()
-    ) -> Wording:
-        """Spell all forms that don't have anything avoided in them."""
-        if asked.kind == "prefix":
+    ) -> SpelledConstraint:
+        """Return a constraint with the spellings of all forms that hold nothing avoided."""
+        if asked.at_start:
             prefix = asked.parts[0][0]
             shown = target.spell_prefix(prefix.rstrip()).surface + prefix[len(prefix.rstrip()) :]
             return cls(asked, replace(asked, parts=((shown,),)), ())
@@ -47,14 +48,14 @@ class Wording:
         parts = _spell_parts(asked, target, avoided)
         return cls(asked, replace(asked, parts=surfaces), parts)
 
-    def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> Wording:
-        """Return the same with a space of its own before each form, where that can be written."""
+    def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> SpelledConstraint:
+        """Return the same with a space before each form, if the vocabulary can write it."""
         return replace(self, parts=_spell_parts(self.asked, target, avoided, spaced=True))
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one sequence of tokens, to stand anywhere."""
-        simple = self.asked.soft is None and self.asked.kind != "suffix"
+        """Whether it is one sequence of tokens that may stand anywhere."""
+        simple = self.asked.soft is None and not self.asked.at_end
         return simple and len(self.parts) == len(self.parts[0]) == 1
 
     @property
@@ -64,18 +65,18 @@ class Wording:
 
     @property
     def shortest(self) -> int:
-        """The fewest tokens it takes: its size in the banks."""
+        """The fewest tokens that it takes: what it counts in the banks."""
         return sum(min(len(s.spelling.ids) for s in part) for part in self.parts)
 
     @property
     def longest(self) -> int:
-        """The most tokens it may take, what stands between its parts not counted."""
+        """The most tokens that its parts may take together."""
         return sum(max(len(s.spelling.ids) for s in part) for part in self.parts)
 
     def pattern(self, first: int, last: int, firm: bool = False) -> Tokens | Pattern:
         """Return what the search has to place: the parts from ``first`` to before ``last``.
 
-        ``firm``: even if it is soft.
+        ``firm`` says that it must be placed even if it is soft.
         """
         if self.is_plain:
             return self.parts[0][0].spelling.ids
@@ -86,52 +87,46 @@ class Wording:
         return Pattern(
             parts=tuple(chain),
             within=self.asked.within,
-            last=self.asked.kind == "suffix",
-            price=None if firm else self.asked.soft,
+            last=self.asked.at_end,
+            penalty=None if firm else self.asked.soft,
         )
 
-    def report(self, text: str, places: Sequence[Place], price: float | None) -> ConstraintReport:
-        """Say what became of it in a text."""
+    def report(
+        self, text: str, found: Sequence[Occurrence], price: float | None
+    ) -> ConstraintReport:
+        """Return what became of it in a text, in which it was ``found`` at some occurrences."""
         asked = self.asked
-        rich = None if isinstance(asked.asked, str | None) else asked.asked
-        if len(places) < asked.count:
+        given = None if isinstance(asked.given, str) else asked.given
+        if len(found) < asked.count:
             return ConstraintReport(
-                asked.text, None, dropped=asked.soft is not None, price=price, asked=rich
+                asked.text, None, dropped=asked.soft is not None, price=price, asked=given
             )
-        first = places[0]
+        first = found[0]
         return ConstraintReport(
             asked.text,
             (first[0][0], first[-1][1]),
-            tuple(span for place in places for span in place),
+            tuple(span for occurrence in found for span in occurrence),
             form=" … ".join(text[slice(*span)] for span in first),
             price=price,
-            asked=rich,
+            asked=given,
         )
-
-    def in_words(self, message: str) -> str:
-        """Write the phrase into an error that has its tokens."""
-        if not self.parts:
-            return message
-        shown = show_demand(self.pattern(0, len(self.parts)))
-        message = message.replace(shown, quoted(self.asked.text))
-        for spelling in self.spellings:
-            message = message.replace(str(list(spelling.ids)), quoted(spelling.surface))
-        return message
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """What an output begins with, in tokens: forced ones, or a choice where a word is open."""
+class SpelledPrefix:
+    """What an output begins with, as tokens; nothing by default."""
 
     spelling: Spelling | None = None
     forced: Tokens = ()
+    """The tokens, if there is only one way to write it."""
     patterns: tuple[Pattern, ...] = ()
+    """A pattern of all ways to write it, if its last word may go on in several."""
     whole: bool = False
-    """Whether the last word must not go on."""
+    """Whether its last word is whole and must not go on."""
 
     @classmethod
-    def spell(cls, prefix: str, target: TargetText) -> Beginning:
-        """Spell a prefix; its last word is open unless a space follows it."""
+    def spell(cls, prefix: str, target: TargetText) -> SpelledPrefix:
+        """Return the tokens of a prefix; its last word may go on unless a space follows it."""
         if not prefix:
             return cls()
         spelling = target.spell_prefix(prefix.rstrip())
@@ -145,14 +140,14 @@ class Beginning:
 
     @property
     def longest(self) -> int:
-        """The most tokens it may take."""
+        """The most tokens that it may take."""
         forms = (form.tokens for pattern in self.patterns for form in pattern.parts[0])
         return max(map(len, (self.forced, *forms)))
 
 
 def _spell_parts(
     asked: Constraint, target: TargetText, avoided: Sequence[Constraint], spaced: bool = False
-) -> tuple[tuple[Spelled, ...], ...]:
+) -> tuple[tuple[SpelledForm, ...], ...]:
     parts = []
     for part in asked.parts:
         ways = dict.fromkeys(s for form in part for s in _spell(form, asked, target, spaced))
@@ -166,30 +161,31 @@ def _spell_parts(
     return tuple(parts)
 
 
-def _written(spelled: Spelled) -> str:
-    """Return what the model writes, before it is made to look as it was asked for."""
+def _written(spelled: SpelledForm) -> str:
+    """Return what the model writes, before it is changed to what was asked for."""
     return spelled.spelling.written or spelled.spelling.surface
 
 
-def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[Spelled]:
-    """Yield the spellings of a form.
+def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[SpelledForm]:
+    """Yield the spellings of a form in the cases that its constraint allows.
 
-    One with unknown characters is written out afterwards, which works for the form as it is
-    given. A suffix that begins with punctuation may stand directly behind a word, and so may
-    what comes in an order, like tags. Where words are counted, parts have to begin one.
+    A form with unknown characters has one spelling, as it is given: the characters are written
+    into the output later. A form that begins with punctuation also has a spelling without space
+    if the constraint allows it right behind a word. Where words between parts are counted
+    (``within``), every part begins a word.
     """
     spaced = spaced or asked.within is not None
     given = target.spell(form)
     if given.pieces:
-        yield Spelled(given)
+        yield SpelledForm(given)
         return
-    behind_words = asked.kind in ("suffix", "order") and not is_word_character(form[0])
+    unspaced = asked.may_follow_word and not is_word_character(form[0])
     for variant in variants(form, asked.case):
         usual = target.spell(variant.text)
         ways = [
             replace(usual, ids=way.ids, spaced=way.spaced)
             for way in target.spell_all(variant.text)
-            if behind_words or (spaced and way.spaced)
+            if unspaced or (spaced and way.spaced)
         ]
         if not usual.pieces:
-            yield from (Spelled(way, variant.first) for way in ways or [usual])
+            yield from (SpelledForm(way, variant.first) for way in ways or [usual])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexbeam.constraints.glossary.encodings import decode, read_bytes
+from lexbeam.constraints.glossary.encodings import decode
 from lexbeam.errors import InputError
 
 PATH = Path("terms.csv")
@@ -36,12 +36,3 @@ def test_a_mark_is_believed_before_the_caller() -> None:
 def test_broken_utf_16_is_an_error() -> None:
     with pytest.raises(InputError, match="utf-16"):
         decode("\ufeffa,b".encode("utf-16-le") + b"\0", PATH)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"can't read the glossary .*missing.csv: No such file"):
-        read_bytes(tmp_path / "missing.csv")
-    with pytest.raises(InputError, match="can't read the glossary"):
-        read_bytes(tmp_path)
-    with pytest.raises(InputError, match="can't read the glossary"):
-        read_bytes(Path("a\0b"))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from helpers.networks import TINY, VOCABULARY, Reference, random_weights
 from lexbeam.errors import InputError, ModelError
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.graphs import Graphs, transformer
+from lexbeam.models.engines.tokens import TokenRules
+from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.positions import sinusoids
 from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import PAD
@@ -26,10 +27,8 @@ NONE = np.zeros((1, 0), np.int64)
 
 def make(kind: str = "ssru", shortlist: Shortlist | None = None) -> OnnxEngine:
     config = replace(TINY, decoder=kind)
-    graphs = transformer.build(config, random_weights(config), shortlist=shortlist is not None)
-    return OnnxEngine(
-        graphs, vocabulary_size=VOCABULARY, eos=EOS, shortlist=shortlist, word_starts=STARTS
-    )
+    graphs = config.build(random_weights(config), shortlist=shortlist is not None)
+    return OnnxEngine(graphs, TokenRules(VOCABULARY, EOS, word_starts=STARTS), shortlist=shortlist)
 
 
 def lists(entries: dict[int, list[int]], first: int = 3) -> Shortlist:
@@ -221,8 +220,8 @@ def test_constraints_are_found_beyond_the_shortlist() -> None:
 
 
 def test_two_threads_give_the_same() -> None:
-    graphs = transformer.build(TINY, random_weights(TINY), shortlist=False)
-    engine = OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS, threads=2)
+    graphs = TINY.build(random_weights(TINY), shortlist=False)
+    engine = OnnxEngine(graphs, TokenRules(VOCABULARY, EOS), threads=2)
     found = begin(engine, SOURCES)
     np.testing.assert_allclose(found.top_scores, begin(make(), SOURCES).top_scores, atol=1e-5)
 
@@ -238,22 +237,20 @@ def test_source_tokens_from_elsewhere_are_named(engine: OnnxEngine) -> None:
 def test_weights_that_do_not_fit_together_are_refused(name: str) -> None:
     weights = random_weights(TINY)
     weights[name] = weights[name][:, :-1]
-    graphs = transformer.build(TINY, weights, shortlist=False)
+    graphs = TINY.build(weights, shortlist=False)
     with pytest.raises(ModelError, match=r"ONNX Runtime refuses|does not run"):
-        OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS)
+        OnnxEngine(graphs, TokenRules(VOCABULARY, EOS))
 
 
 def test_a_model_that_the_runtime_refuses() -> None:
     with pytest.raises(ModelError, match="ONNX Runtime"):
-        OnnxEngine(Graphs(b"nonsense", b"nonsense"), vocabulary_size=4, eos=0)
+        OnnxEngine(Graphs(b"nonsense", b"nonsense"), TokenRules(4, 0))
 
 
 def test_outputs_follow_their_start_and_leave_out_what_is_never_taken(kind: str) -> None:
     config = replace(TINY, decoder=kind)
-    graphs = transformer.build(config, random_weights(config), shortlist=False)
-    begun = OnnxEngine(
-        graphs, vocabulary_size=VOCABULARY, eos=EOS, output_start=(6, 4, 9), never=(7, 12)
-    )
+    graphs = config.build(random_weights(config), shortlist=False)
+    begun = OnnxEngine(graphs, TokenRules(VOCABULARY, EOS, output_start=(6, 4, 9), never=(7, 12)))
     plain = make(kind)
     scores = begin(begun, SOURCES, top=VOCABULARY)
     state: Any = plain.start(SOURCES, [[]] * 4)
@@ -270,22 +267,18 @@ def test_outputs_follow_their_start_and_leave_out_what_is_never_taken(kind: str)
 
 def test_what_is_never_taken_is_on_no_list() -> None:
     entries = lists({5: [7, 12, 20], 8: [7]})
-    graphs = transformer.build(TINY, random_weights(TINY), shortlist=True)
-    engine = OnnxEngine(
-        graphs, vocabulary_size=VOCABULARY, eos=EOS, shortlist=entries, never=(7, 12)
-    )
+    graphs = TINY.build(random_weights(TINY), shortlist=True)
+    engine = OnnxEngine(graphs, TokenRules(VOCABULARY, EOS, never=(7, 12)), shortlist=entries)
     scores = begin(engine, SOURCES, top=VOCABULARY)
     assert not np.isin(scores.top_ids[scores.top_scores > -np.inf], [7, 12, EOS]).any()
 
 
-def test_codes_of_places_can_be_given(kind: str) -> None:
+def test_embeddings_of_positions_can_be_given(kind: str) -> None:
     tables = sinusoids(20, TINY.dim), sinusoids(20, TINY.dim)
     config = replace(TINY, decoder=kind)
-    graphs = transformer.build(config, random_weights(config), shortlist=False)
-    same = OnnxEngine(graphs, vocabulary_size=VOCABULARY, eos=EOS, positions=tables)
-    other = OnnxEngine(
-        graphs, vocabulary_size=VOCABULARY, eos=EOS, positions=(tables[0], -tables[1])
-    )
+    graphs = config.build(random_weights(config), shortlist=False)
+    same = OnnxEngine(graphs, TokenRules(VOCABULARY, EOS), positions=tables)
+    other = OnnxEngine(graphs, TokenRules(VOCABULARY, EOS), positions=(tables[0], -tables[1]))
     expected = begin(make(kind), SOURCES).top_scores
     np.testing.assert_array_equal(begin(same, SOURCES).top_scores, expected)
     assert np.abs(begin(other, SOURCES).top_scores - expected).max() > 0.01

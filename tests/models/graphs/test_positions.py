@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.models.graphs.positions import Positions, TabledPositions, sinusoids
+from lexbeam.models.graphs.positions import SinusoidalPositions, TabledPositions, sinusoids
 
 
 def test_sines_first_then_cosines() -> None:
@@ -15,7 +15,7 @@ def test_sines_first_then_cosines() -> None:
 
 
 def test_positions_beyond_the_table() -> None:
-    positions = Positions(8)
+    positions = SinusoidalPositions(8)
     early = positions.between(3, 5).copy()
     far = positions.between(5000, 5001)
     np.testing.assert_array_equal(far, sinusoids(5001, 8)[5000:])

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from lexbeam.errors import ModelError  # noqa: E402
 from lexbeam.models.engines.onnx import OnnxEngine  # noqa: E402
-from lexbeam.models.graphs import rnn  # noqa: E402
+from lexbeam.models.engines.tokens import TokenRules  # noqa: E402
 from lexbeam.models.graphs.rnn import RnnConfig  # noqa: E402
 from lexbeam.models.graphs.weights import Weights, quantise  # noqa: E402
 from lexbeam.search.beam_search import decode  # noqa: E402
@@ -36,7 +36,7 @@ def search(weights: Weights | None, network: RecurrentNetwork) -> list[tuple[lis
     if weights is None:
         found = decode(NetworkScorer(network, SIZE), SOURCES, PHRASES, beam_size=5, max_length=9)
     else:
-        engine = OnnxEngine(rnn.build(CONFIG, weights), vocabulary_size=SIZE, eos=0)
+        engine = OnnxEngine(CONFIG.build(weights), TokenRules(SIZE, 0))
         found = decode(engine, SOURCES, PHRASES, beam_size=5, max_length=9)
     return [(best[0].tokens, best[0].log_prob) for best in found]
 
@@ -66,8 +66,8 @@ def test_what_is_missing_is_named(network: RecurrentNetwork) -> None:
     weights = network.named_weights()
     del weights["decoder_l3_U"]
     with pytest.raises(ModelError, match="decoder_l3_U"):
-        rnn.build(CONFIG, weights)
+        CONFIG.build(weights)
     with pytest.raises(ModelError, match="shortlist"):
-        rnn.build(CONFIG, network.named_weights(), shortlist=True)
+        CONFIG.build(network.named_weights(), shortlist=True)
     with pytest.raises(ModelError, match="layers"):
         RnnConfig.from_dict({"source_vocabulary": 2, "target_vocabulary": 2, "layers": 3})

@@ -9,7 +9,7 @@ import pytest
 from helpers.networks import TINY, Reference, random_weights
 from lexbeam.errors import ModelError
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.graphs import transformer
+from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import quantise
 from lexbeam.models.shortlist import Shortlist
@@ -60,8 +60,8 @@ def price(engine: OnnxEngine, source: list[int], output: list[int]) -> np.ndarra
 
 
 def engine_of(config: TransformerConfig, weights: Any) -> OnnxEngine:
-    graphs = transformer.build(config, weights, shortlist=False)
-    return OnnxEngine(graphs, vocabulary_size=config.target_vocabulary, eos=0)
+    graphs = config.build(weights, shortlist=False)
+    return OnnxEngine(graphs, TokenRules(config.target_vocabulary, 0))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -96,9 +96,8 @@ def test_candidates_are_priced_as_in_the_whole_vocabulary(
         np.zeros(config.source_vocabulary + 1, np.int64), np.zeros(0, np.int64), 0, 40
     )
     listed = OnnxEngine(
-        transformer.build(config, rounded, shortlist=True),
-        vocabulary_size=config.target_vocabulary,
-        eos=0,
+        config.build(rounded, shortlist=True),
+        TokenRules(config.target_vocabulary, 0),
         shortlist=lists,
     )
     expected = price(engine_of(config, rounded), SOURCE, OUTPUT)
@@ -109,7 +108,7 @@ def test_a_missing_weight_is_named() -> None:
     weights = random_weights(TINY)
     del weights["encoder_l2_ffn_W1"]
     with pytest.raises(ModelError, match="encoder_l2_ffn_W1"):
-        transformer.build(TINY, weights, shortlist=False)
+        TINY.build(weights, shortlist=False)
 
 
 @pytest.mark.parametrize(
@@ -127,4 +126,4 @@ def test_a_missing_weight_is_named() -> None:
 )
 def test_what_can_not_be_built_is_refused(change: dict[str, Any], named: str) -> None:
     with pytest.raises(ModelError, match=named):
-        transformer.build(replace(TINY, **change), random_weights(TINY), shortlist=False)
+        replace(TINY, **change).build(random_weights(TINY), shortlist=False)

@@ -310,7 +310,7 @@ def test_a_damaged_file_is_named(copy: Path, tmp_path: Path, file: str, damage: 
     ("file", "values", "named"),
     [
         ("config.json", {"model_type": "bert"}, 'type "bert" can\'t be imported'),
-        ("config.json", {"model_type": None}, "can't be imported, only marian, bart"),
+        ("config.json", {"model_type": None}, "can't be imported, only bart, m2m_100, marian"),
         ("config.json", {"activation_function": "mish"}, '"mish"'),
         ("config.json", {"d_model": "wide"}, '"d_model" must be a number'),
         ("config.json", {"decoder_attention_heads": 2}, "different numbers of heads"),

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from helpers.brute_force import occurrences
 from lexbeam.search.arrays import PAD
-from lexbeam.search.automaton.automaton import Automaton, trace
+from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.whole_words import Words
+from lexbeam.search.automaton.trace import trace
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 A, B, C, D, X = 0, 1, 2, 3, 9
 
@@ -106,7 +107,7 @@ def test_a_hundred_long_phrases() -> None:
     assert all(later == earlier + 1 for earlier, later in pairwise(result.banks))
 
 
-def test_a_phrase_demanded_more_often_than_a_word_has_bits() -> None:
+def test_a_phrase_given_more_often_than_an_array_has_bits() -> None:
     result = trace(phrases=[[A]] * 130, tokens=[A] * 129)
     assert result.met == [True] * 129 + [False]
     assert result.banks[-1] == 129
@@ -127,8 +128,8 @@ def walk(automaton: Automaton, outputs_by_sentence: list[list[int]]) -> States:
 
 @given(st.lists(st.tuples(phrase_lists, st.lists(tokens, min_size=6, max_size=6)), min_size=1))
 def test_a_batch_is_its_sentences(batch: list[tuple[list[list[int]], list[int]]]) -> None:
-    demanded = [[tuple(phrase) for phrase in phrases] for phrases, _ in batch]
-    automaton = Automaton(demanded, [[] for _ in batch], 4)
+    constraints = [[tuple(phrase) for phrase in phrases] for phrases, _ in batch]
+    automaton = Automaton(constraints, [[] for _ in batch], 4)
     states = walk(automaton, [output for _, output in batch])
     for sentence, (phrases, output) in enumerate(batch):
         alone = trace(phrases=phrases, tokens=output)
@@ -182,7 +183,7 @@ def test_avoided_phrases_use_failure_links() -> None:
 
 
 HAUS, TUER, DOT, THE, END = range(5)
-WORDS = Words(
+WORDS = WordBoundaries(
     boundary=np.array([True, False, True, True, True]),
     closing=np.array([False, False, True, False, False]),
     starting=np.array([True, False, False, True, False]),

@@ -15,10 +15,11 @@ from helpers.brute_force import keeps_to, occurrences
 from lexbeam.errors import ConstraintError
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import PAD
-from lexbeam.search.automaton.automaton import Automaton, trace
+from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.remaining import NEVER, Room
-from lexbeam.search.automaton.whole_words import Words
+from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
+from lexbeam.search.automaton.trace import trace
+from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam_search import decode
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
@@ -29,8 +30,10 @@ Output = Sequence[int]
 # --- the definition --------------------------------------------------------------------------
 
 
-def ends(form: Form, output: Output, start: int, words: Words | None, glued: bool) -> int | None:
-    """Return where a form ends if it stands at a place; None if it does not stand there."""
+def ends(
+    form: Form, output: Output, start: int, words: WordBoundaries | None, glued: bool
+) -> int | None:
+    """Return where a form ends if it stands at an index; None if it does not stand there."""
     end = start + len(form.tokens)
     if tuple(output[start:end]) != form.tokens or (form.first and start > 0):
         return None
@@ -52,7 +55,7 @@ def ways(
     links: list[tuple[tuple[Form, ...], int | None]],
     output: Output,
     after: int,
-    words: Words | None,
+    words: WordBoundaries | None,
     glued: bool,
 ) -> Iterator[int]:
     """Yield the ends of all ways to lay the parts into the output, one after the other."""
@@ -69,11 +72,11 @@ def ways(
                 yield from ways(links[1:], output, end, words, glued)
 
 
-def units(tokens: Output, words: Words | None) -> int:
+def units(tokens: Output, words: WordBoundaries | None) -> int:
     return len(tokens) if words is None else sum(bool(words.starting[t]) for t in tokens)
 
 
-def times_met(pattern: Pattern, wanted: int, output: Output, words: Words | None) -> int:
+def times_met(pattern: Pattern, wanted: int, output: Output, words: WordBoundaries | None) -> int:
     """Return how often, up to ``wanted``, a pattern is there."""
     if pattern.strict or pattern.last:
         found = ways(chain(pattern, 1), output, 0, words, pattern.strict)
@@ -85,19 +88,21 @@ def times_met(pattern: Pattern, wanted: int, output: Output, words: Words | None
     return 0
 
 
-def paid(demands: Sequence[Any], output: Output, words: Words | None) -> float | None:
+def penalty_of(
+    constraints: Sequence[Any], output: Output, words: WordBoundaries | None
+) -> float | None:
     """Return what an output pays for what it lacks; None if it lacks what it must have."""
-    price = 0.0
-    for demand, wanted in Counter(demands).items():
-        if isinstance(demand, Pattern):
-            missing = wanted - times_met(demand, wanted, output, words)
+    penalty = 0.0
+    for constraint, wanted in Counter(constraints).items():
+        if isinstance(constraint, Pattern):
+            missing = wanted - times_met(constraint, wanted, output, words)
         else:
             boundary = None if words is None else (words.boundary | False).tolist()
-            missing = max(0, wanted - occurrences(demand, output, boundary))
-        if missing and getattr(demand, "price", None) is None:
+            missing = max(0, wanted - occurrences(constraint, output, boundary))
+        if missing and getattr(constraint, "penalty", None) is None:
             return None
-        price += missing * (demand.price if missing else 0.0)
-    return price
+        penalty += missing * (constraint.penalty if missing else 0.0)
+    return penalty
 
 
 # --- what is drawn ---------------------------------------------------------------------------
@@ -122,7 +127,7 @@ def patterns(draw: st.DrawFn, known: list[int], starting: Sequence[bool]) -> Pat
         tuple(parts),
         within=within,
         last=draw(st.booleans()),
-        price=draw(st.none() | st.sampled_from([0.0, 0.5, 2.0, 50.0])),
+        penalty=draw(st.none() | st.sampled_from([0.0, 0.5, 2.0, 50.0])),
     )
 
 
@@ -141,7 +146,7 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         starting = draw(marks)
         starting[tokens[0]] = True
         closing = np.zeros(size, np.bool_)
-        words = Words(np.array(boundary), closing, np.array(starting))
+        words = WordBoundaries(np.array(boundary), closing, np.array(starting))
     table = np.log(np.random.default_rng(seed).dirichlet(np.full(size, 0.7), size))
     scorer: TableScorer | HistoryScorer = HistoryScorer(
         size, eos=eos, seed=seed, word_starts=boundary
@@ -150,22 +155,22 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         scorer = TableScorer(table, bos=0, eos=eos, word_starts=boundary)
     some = st.sampled_from(tokens)
     phrases = st.lists(some, min_size=1, max_size=3).map(tuple)
-    demands: list[Any] = draw(st.lists(phrases, max_size=2))
+    constraints: list[Any] = draw(st.lists(phrases, max_size=2))
     drawn = draw(st.lists(patterns(tokens, starting), min_size=1, max_size=2))
-    demands += drawn + draw(st.lists(st.sampled_from(drawn), max_size=1))
+    constraints += drawn + draw(st.lists(st.sampled_from(drawn), max_size=1))
     if len({p for p in drawn if p.strict}) > 1:
-        demands = [d for d in demands if not (isinstance(d, Pattern) and d.strict)]
+        constraints = [c for c in constraints if not (isinstance(c, Pattern) and c.strict)]
     return {
         "scorer": scorer,
         "words": words,
-        "demands": demands,
+        "constraints": constraints,
         "avoid": draw(st.lists(phrases, max_size=1)),
         "max_length": draw(st.integers(1, 5)),
         "length_penalty": draw(st.sampled_from([0.0, 1.0])),
     }
 
 
-def marks(words: Words | None) -> dict[str, Any]:
+def marks(words: WordBoundaries | None) -> dict[str, Any]:
     if words is None:
         return {}
     return {"boundary": words.boundary, "closing": words.closing, "starting": words.starting}
@@ -177,20 +182,20 @@ def run(case: dict[str, Any], **changes: Any) -> Any:
         "length_penalty": case["length_penalty"],
         **marks(case["words"]),
     } | changes
-    phrases, avoid = [case["demands"]], [case["avoid"]]
+    phrases, avoid = [case["constraints"]], [case["avoid"]]
     return decode(case["scorer"], ["source"], phrases, avoid, **arguments)[0][0]
 
 
 def truth(case: dict[str, Any]) -> tuple[float, tuple[int, ...]] | None:
-    """Return score, prices paid, and tokens of the best output."""
+    """Return score, penalty, and tokens of the best output."""
     words = case["words"]
     boundary = None if words is None else words.boundary.tolist()
     found = []
     for tokens, log_prob in every_output(case["scorer"], case["max_length"], "source"):
-        price = paid(case["demands"], tokens, words)
-        if price is not None and keeps_to(tokens, [], case["avoid"], boundary):
+        penalty = penalty_of(case["constraints"], tokens, words)
+        if penalty is not None and keeps_to(tokens, [], case["avoid"], boundary):
             length = (len(tokens) + 1) ** case["length_penalty"]
-            found.append(((log_prob - price) / length, tokens))
+            found.append(((log_prob - penalty) / length, tokens))
     return max(found, default=None)
 
 
@@ -200,31 +205,31 @@ def truth(case: dict[str, Any]) -> tuple[float, tuple[int, ...]] | None:
 @settings(max_examples=120)
 @given(cases(), st.lists(st.integers(0, 3), max_size=7))
 def test_what_is_met_is_what_the_definition_says(case: dict[str, Any], output: list[int]) -> None:
-    eos, words, demands = case["scorer"].eos, case["words"], case["demands"]
+    eos, words, constraints = case["scorer"].eos, case["words"], case["constraints"]
     output = [token for token in output if token < case["scorer"].vocabulary_size and token != eos]
     found: Counter[Any] = Counter()
-    for demand, met in zip(demands, trace(demands, output, words).met, strict=True):
-        found[demand] += met
-    for demand, wanted in Counter(demands).items():
-        if isinstance(demand, Pattern):
-            assert found[demand] == times_met(demand, wanted, output, words)
+    for constraint, met in zip(constraints, trace(constraints, output, words).met, strict=True):
+        found[constraint] += met
+    for constraint, wanted in Counter(constraints).items():
+        if isinstance(constraint, Pattern):
+            assert found[constraint] == times_met(constraint, wanted, output, words)
 
 
 @settings(max_examples=80)
 @given(cases(), st.lists(st.integers(0, 3), max_size=3))
-def test_the_need_is_the_shortest_way_to_the_end(case: dict[str, Any], output: list[int]) -> None:
-    scorer, words, demands = case["scorer"], case["words"], case["demands"]
+def test_the_need_is_that_of_the_shortest_output(case: dict[str, Any], output: list[int]) -> None:
+    scorer, words, constraints = case["scorer"], case["words"], case["constraints"]
     output = [t for t in output if t < scorer.vocabulary_size and t != scorer.eos]
-    automaton = Automaton([demands], [[]], scorer.vocabulary_size, words, True, scorer.eos)
-    room = Room(automaton, scorer.vocabulary_size, scorer.eos)
+    automaton = Automaton([constraints], [[]], scorer.vocabulary_size, words, True, scorer.eos)
+    remaining = RemainingTokens(automaton, scorer.vocabulary_size, scorer.eos)
     states = automaton.start()
     for token in output:
         states = automaton.advance(states, np.array([token]))
-    need = room.need_of(0, states)
-    if room.exact[0] and need < NEVER:
+    need = remaining.need_of(0, states)
+    if remaining.exact[0] and need < NEVER:
         outputs = (tokens for tokens, _ in every_output(scorer, min(len(output) + need, 6), "s"))
         continued = [t for t in outputs if list(t[: len(output)]) == output]
-        done = [t for t in continued if paid(demands, t, words) is not None]
+        done = [t for t in continued if penalty_of(constraints, t, words) is not None]
         if len(output) + need <= 6:
             assert min(map(len, done)) == len(output) + need
 
@@ -244,10 +249,10 @@ def test_a_wide_beam_finds_the_best_output(case: dict[str, Any], algorithm: str,
             run(case, **wide)
         return
     hypothesis = run(case, **wide)
-    price = paid(case["demands"], hypothesis.tokens, case["words"])
-    assert price is not None
+    penalty = penalty_of(case["constraints"], hypothesis.tokens, case["words"])
+    assert penalty is not None
     length = (len(hypothesis.tokens) + 1) ** case["length_penalty"]
-    assert (hypothesis.log_prob - price) / length == pytest.approx(best[0], abs=1e-9)
+    assert (hypothesis.log_prob - penalty) / length == pytest.approx(best[0], abs=1e-9)
     assert hypothesis.score == pytest.approx(hypothesis.log_prob / length)
 
 
@@ -261,17 +266,17 @@ def test_a_narrow_beam_keeps_to_the_request_as_well(
             run(case, algorithm=algorithm, beam_size=beam_size)
         return
     hypothesis = run(case, algorithm=algorithm, beam_size=beam_size)
-    words, demands = case["words"], case["demands"]
-    assert paid(demands, hypothesis.tokens, words) is not None
+    words, constraints = case["words"], case["constraints"]
+    assert penalty_of(constraints, hypothesis.tokens, words) is not None
     assert keeps_to(
         hypothesis.tokens, [], case["avoid"], None if words is None else words.boundary.tolist()
     )
     met: Counter[Any] = Counter()
-    for demand, is_met in zip(demands, hypothesis.met, strict=True):
-        met[demand] += is_met
-    for demand, wanted in Counter(demands).items():
-        if isinstance(demand, Pattern):
-            assert met[demand] == times_met(demand, wanted, hypothesis.tokens, words)
+    for constraint, is_met in zip(constraints, hypothesis.met, strict=True):
+        met[constraint] += is_met
+    for constraint, wanted in Counter(constraints).items():
+        if isinstance(constraint, Pattern):
+            assert met[constraint] == times_met(constraint, wanted, hypothesis.tokens, words)
 
 
 @settings(max_examples=30)
@@ -283,7 +288,7 @@ def test_a_batch_is_its_sentences_one_by_one(batch: list[dict[str, Any]], algori
     requests = []
     for case in batch:
         if case["scorer"].vocabulary_size == size and case["scorer"].eos == eos:
-            candidate = {**first, "demands": case["demands"], "avoid": case["avoid"]}
+            candidate = {**first, "constraints": case["constraints"], "avoid": case["avoid"]}
             try:
                 requests.append((candidate, run(candidate, algorithm=algorithm, max_length=8)))
             except ConstraintError:
@@ -291,7 +296,7 @@ def test_a_batch_is_its_sentences_one_by_one(batch: list[dict[str, Any]], algori
     found = decode(
         first["scorer"],
         ["source"] * len(requests),
-        [case["demands"] for case, _ in requests],
+        [case["constraints"] for case, _ in requests],
         [case["avoid"] for case, _ in requests],
         algorithm=algorithm,
         max_length=8,
@@ -337,7 +342,7 @@ def test_banks(pattern: Pattern, output: list[int], banks: list[int], met: bool)
         (Pattern(((),)), "phrase 0 is a pattern without forms"),
         (Pattern((forms(()),)), "phrase 0 is empty"),
         (Pattern((forms((99,)),)), "outside the vocabulary"),
-        (Pattern((forms((1,)),), price=-1.0), "price is -1.0"),
+        (Pattern((forms((1,)),), penalty=-1.0), "penalty is -1.0"),
         (Pattern((forms((1,)),), within=-1), "within is -1"),
         (Pattern((forms((1,)), (Form((2,), first=True),))), "pattern of its own"),
         (Pattern((forms((1,)), forms((2,))), within=100), "too long to be kept track of"),
@@ -353,7 +358,7 @@ def test_the_padding_of_a_batch_meets_nothing() -> None:
     """Node 0, to which tables are padded, does not count the stages of the first sentence."""
     long = Pattern(((Form((1, 2, 3)),),), last=True)
     short = Pattern(((Form((5,)),),))
-    words = Words.of([True] * 7 + [False], [True] * 8, 8, eos=0)
+    words = WordBoundaries.of([True] * 7 + [False], [True] * 8, 8, eos=0)
     automaton = Automaton([[long], [short]], [[], []], 8, words, eos=0)
     states = automaton.advance(automaton.start(), np.array([4, 5]))
     padding, nobody = np.array([PAD, PAD]), np.array([0, 0])
@@ -361,13 +366,13 @@ def test_the_padding_of_a_batch_meets_nothing() -> None:
     assert padded.bank.tolist() == [0, 1]
 
 
-def test_a_beginning_from_which_avoided_phrases_close_the_way_is_not_taken() -> None:
+def test_a_beginning_that_avoided_phrases_make_hopeless_is_not_taken() -> None:
     likelier = np.log([[0.1, 0.1, 0.8], [0.1, 0.1, 0.8], [0.1, 0.1, 0.8]])
     begins = Pattern(((Form((0, 0), first=True), Form((2,), first=True)),))
     found = decode(
         TableScorer(likelier, bos=0, eos=1),
         ["source"],
-        [[(0,), (0,), begins, Pattern(((Form((2, 2)),), (Form((0,)),)), last=True, price=0.0)]],
+        [[(0,), (0,), begins, Pattern(((Form((2, 2)),), (Form((0,)),)), last=True, penalty=0.0)]],
         [[(2, 0)]],
         beam_size=1,
         max_length=5,

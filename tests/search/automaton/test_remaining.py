@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from helpers.brute_force import keeps_to
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.remaining import NEVER, Room
+from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
 
 EOS = 3
 tokens = st.integers(0, 2)
@@ -18,58 +18,58 @@ phrases = st.lists(st.lists(tokens, min_size=1, max_size=3), max_size=3)
 
 
 def fewest_more(
-    output: list[int], demanded: list[list[int]], avoid: list[list[int]], known: list[int]
+    output: list[int], phrases: list[list[int]], avoid: list[list[int]], known: list[int]
 ) -> int:
     """Try every continuation, shortest first."""
     for length in range(10):
         for more in product(known, repeat=length):
-            if keeps_to([*output, *more], demanded, avoid):
+            if keeps_to([*output, *more], phrases, avoid):
                 return length
-        if length > sum(map(len, demanded)) + len(demanded):
+        if length > sum(map(len, phrases)) + len(phrases):
             break
     return NEVER
 
 
 @settings(max_examples=40)
 @given(phrases, phrases, st.lists(tokens, max_size=4), st.booleans())
-def test_the_need_is_the_shortest_way_to_the_end(
-    demanded: list[list[int]], avoid: list[list[int]], output: list[int], others: bool
+def test_the_need_is_that_of_the_shortest_output(
+    phrases: list[list[int]], avoid: list[list[int]], output: list[int], others: bool
 ) -> None:
-    if not keeps_to(output, [], avoid) or len(demanded) + len(avoid) == 0:
+    if not keeps_to(output, [], avoid) or len(phrases) + len(avoid) == 0:
         return
     size = 5 if others else 4
-    automaton = Automaton([[tuple(p) for p in demanded]], [[tuple(p) for p in avoid]], size)
-    room = Room(automaton, size, EOS)
+    automaton = Automaton([[tuple(p) for p in phrases]], [[tuple(p) for p in avoid]], size)
+    remaining = RemainingTokens(automaton, size, EOS)
     states = automaton.start()
     for token in output:
         states = automaton.advance(states, np.array([token]))
-    expected = fewest_more(output, demanded, avoid, [t for t in range(size) if t != EOS])
-    assert room.need_of(0, states) == expected
-    assert room.needs(states, np.array([0])).tolist() == [expected]
-    assert expected <= room.worst[0]
+    expected = fewest_more(output, phrases, avoid, [t for t in range(size) if t != EOS])
+    assert remaining.need_of(0, states) == expected
+    assert remaining.needs(states, np.array([0])).tolist() == [expected]
+    assert expected <= remaining.most_needed[0]
 
 
 def test_a_form_for_the_beginning_is_no_help_later() -> None:
     pattern = Pattern(((Form((0,), first=True), Form((1, 2))),))
     automaton = Automaton([[pattern]], [[]], 4)
-    room = Room(automaton, 4, EOS)
+    remaining = RemainingTokens(automaton, 4, EOS)
     begun = automaton.advance(automaton.start(), np.array([2]))
-    assert room.need_of(0, automaton.start()) == 1
-    assert room.need_of(0, begun) == 2
-    assert room.worst[0] == 2
+    assert remaining.need_of(0, automaton.start()) == 1
+    assert remaining.need_of(0, begun) == 2
+    assert remaining.most_needed[0] == 2
 
 
-def test_what_is_only_avoided_is_stepped_round() -> None:
-    """Of the ways from one part to the next, the one through the avoided phrase is closed."""
+def test_a_token_of_avoided_phrases_alone_is_not_needed() -> None:
+    """The tokens between two parts must not complete an avoided phrase."""
     pattern = Pattern(((Form((0,)),), (Form((1,)),)), within=2)
     avoid = [(0, 1), (5, 1), (0, 6, 1)]
     automaton = Automaton([[pattern]], [avoid], 8)
-    room = Room(automaton, 8, EOS)
+    remaining = RemainingTokens(automaton, 8, EOS)
     needs = []
     states = automaton.start()
     for token in [5, 0, 6]:
         states = automaton.advance(states, np.array([token]))
-        needs.append(room.need_of(0, states))
+        needs.append(remaining.need_of(0, states))
     assert needs == [3, 2, 2]
 
 
@@ -79,26 +79,30 @@ def test_what_would_take_too_long_is_put_off(
 ) -> None:
     pattern = Pattern(((Form((0,)),), (Form((1, 2)),)), within=within)
     automaton = Automaton([[pattern]], [[(0, 1), (8, 9)]], 20)
-    at_once = Room(automaton, 20, EOS)
+    at_once = RemainingTokens(automaton, 20, EOS)
     monkeypatch.setattr("lexbeam.search.automaton.remaining._MOST_MOVES_AT_ONCE", 10)
-    put_off = Room(automaton, 20, EOS)
-    assert put_off.worst[0] >= at_once.worst[0] == 4
+    put_off = RemainingTokens(automaton, 20, EOS)
+    assert put_off.most_needed[0] >= at_once.most_needed[0] == 4
     states = automaton.start()
     for token in [8, 0, 5, 1, 2]:
-        needs = [room.needs(states, np.array([0])).tolist() for room in (at_once, put_off)]
+        needs = [
+            remaining.needs(states, np.array([0])).tolist() for remaining in (at_once, put_off)
+        ]
         assert needs[0] == needs[1]
         states = automaton.advance(states, np.array([token]))
 
 
 def test_with_many_phrases_the_missing_tokens_are_counted() -> None:
-    demanded = [(i, i + 1) for i in range(40)]
-    automaton = Automaton([demanded, [(1,)]], [[], []], 50)
-    room = Room(automaton, 50, EOS)
-    assert room.exact.tolist() == [False, True]
-    assert room.needs(automaton.start(), np.array([0, 1])).tolist() == [80, 1]
+    phrases = [(i, i + 1) for i in range(40)]
+    automaton = Automaton([phrases, [(1,)]], [[], []], 50)
+    remaining = RemainingTokens(automaton, 50, EOS)
+    assert remaining.exact.tolist() == [False, True]
+    assert remaining.needs(automaton.start(), np.array([0, 1])).tolist() == [80, 1]
 
 
 @pytest.mark.parametrize("bits", [63, 64, 200])
 def test_very_many_phrases(bits: int) -> None:
     automaton = Automaton([[(7,)] * bits], [[]], 50)
-    assert Room(automaton, 50, EOS).needs(automaton.start(), np.array([0])).tolist() == [bits]
+    assert RemainingTokens(automaton, 50, EOS).needs(automaton.start(), np.array([0])).tolist() == [
+        bits
+    ]

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexbeam.search.allocation import POLICIES, adjust
-from lexbeam.search.automaton.automaton import trace as walk
+from lexbeam.search.adjustment import adjust
+from lexbeam.search.allocation import POLICIES
 from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.trace import trace as walk
 from lexbeam.search.beam_search import decode
 from lexbeam.search.settings import Settings
 from lexbeam.testing import HistoryScorer, TableScorer

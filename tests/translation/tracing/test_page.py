@@ -119,7 +119,9 @@ def test_the_data_leads_back_to_the_output() -> None:
 
 
 def test_a_pattern_is_written_with_its_parts_and_forms() -> None:
-    pattern = Pattern(((Form((2,)), Form((3, 4), first=True)), (Form((5,)),)), within=3, price=7.0)
+    pattern = Pattern(
+        ((Form((2,)), Form((3, 4), first=True)), (Form((5,)),)), within=3, penalty=7.0
+    )
     data = to_data([("s", "o", search(pattern))], lambda ids: [str(i) for i in ids], {}, 0)
     (constraint,) = data["searches"][0]["constraints"]
     written = [[[data["pieces"][n] for n in form] for form in p] for p in constraint["parts"]]

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lexbeam.search.automaton.automaton import trace
-from lexbeam.search.automaton.bit_layout import Demand
-from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
+from lexbeam.search.automaton.trace import trace
 from lexbeam.translation.tracing.progress import Progress
 
 A, B, C, D, EOS = 2, 3, 4, 5, 0
@@ -14,10 +13,10 @@ GAP = Pattern(((Form((A,)),), (Form((B, C)), Form((D,)))), within=None)
 
 @pytest.mark.parametrize("tokens", [[A, B, C], [A, A, B, D], [B, A, C, B, A, B, C], [D, A, D]])
 def test_each_constraint_is_followed_as_if_it_were_alone(tokens: list[int]) -> None:
-    demands: list[Demand] = [(A, B), (B,), (B,), GAP]
+    demands: list[TokenConstraint] = [(A, B), (B,), (B,), GAP]
     progress = Progress(demands, 6, None, EOS)
     assert list(progress.times.values()) == [1, 2, 1]
-    alone: list[list[Demand]] = [[(A, B)], [(B,), (B,)], [GAP]]
+    alone: list[list[TokenConstraint]] = [[(A, B)], [(B,), (B,)], [GAP]]
     expected = [trace(each, tokens).banks for each in alone]
     for step, token in enumerate(tokens):
         after = progress.after(np.array([0, 0]), np.array([token, EOS]))

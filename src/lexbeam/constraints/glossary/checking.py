@@ -14,7 +14,7 @@ Words = tuple[str, ...]
 
 
 def compare(rules: Iterable[Rule]) -> list[Problem]:
-    """Return what the author of some rules should know, file by file and line by line."""
+    """Return the problems between rules, sorted by file and line."""
     by_words: defaultdict[Words, list[Rule]] = defaultdict(list)
     for rule in rules:
         by_words[tuple(map(fold, rule.words))].append(rule)
@@ -24,7 +24,7 @@ def compare(rules: Iterable[Rule]) -> list[Problem]:
 
 
 def _same_source(group: Sequence[Rule]) -> Iterator[Problem]:
-    """Compare rules for the same words, each with the first one before it."""
+    """Yield the problems of rules for the same words, each compared with the first before it."""
     for i, rule in enumerate(group):
         yield from _against_itself(rule)
         earlier = next((other for other in group[:i] if other.source == rule.source), None)
@@ -49,7 +49,7 @@ def _against_itself(rule: Rule) -> Iterator[Problem]:
 
 
 def _against_earlier(rule: Rule, earlier: Rule) -> Problem:
-    where = f"{quoted(rule.source)} is also in {_place(earlier, rule)}"
+    where = f"{quoted(rule.source)} is also in {_location(earlier, rule)}"
     if rule.rank != earlier.rank:
         return _problem("note", rule, f"{where}: this later glossary wins")
     clash = set(rule.targets) & set(earlier.forbidden) or set(rule.forbidden) & set(earlier.targets)
@@ -72,7 +72,7 @@ def _against_earlier(rule: Rule, earlier: Rule) -> Problem:
 
 
 def _overlaps(rules: dict[Words, Rule]) -> Iterator[Problem]:
-    """Find terms whose end is another's beginning: of *power supply chain* only one is taken."""
+    """Yield terms that end as another begins: in *power supply chain* only one can be used."""
     beginnings: defaultdict[Words, list[Rule]] = defaultdict(list)
     for words, rule in rules.items():
         for n in range(1, len(words)):
@@ -99,7 +99,7 @@ def _shown(rule: Rule) -> str:
     return f"{quoted(rule.source)} ({rule.path}:{rule.line})"
 
 
-def _place(earlier: Rule, rule: Rule) -> str:
+def _location(earlier: Rule, rule: Rule) -> str:
     return f"line {earlier.line}" if earlier.path == rule.path else f"{earlier.path}:{earlier.line}"
 
 

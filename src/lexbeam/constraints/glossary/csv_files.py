@@ -3,7 +3,7 @@
 - two columns, source and target, without a header;
 - four columns or more: source, target, and the languages of both (DeepL's export);
 - a header of language codes, a column each (Google's equivalent term sets);
-- a header that names columns: source, target, status, and others that are left alone.
+- a header that names columns: source, target, status, and others, which are ignored.
 
 Several targets may stand in a cell, separated by ``|``, or in rows of their own.
 """
@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from lexbeam.constraints.glossary.encodings import decode, read_bytes
+from lexbeam.constraints.glossary.encodings import decode
 from lexbeam.constraints.glossary.entries import (
+    LARGEST_FILE,
     LONGEST_TERM,
     Contents,
     Role,
@@ -29,6 +30,7 @@ from lexbeam.constraints.glossary.entries import (
     forbids,
 )
 from lexbeam.errors import InputError, quoted
+from lexbeam.text.files import read_bytes
 from lexbeam.text.languages import language_code
 
 _SEPARATORS = (",", ";", "\t")
@@ -58,7 +60,7 @@ Row = tuple[int, list[str]]
 
 @dataclass(frozen=True)
 class _Column:
-    """What a column holds: terms of a language or a side, or a word about them."""
+    """What a column holds: terms of a language or a side, or something about them."""
 
     kind: str
     language: str | None = None
@@ -75,7 +77,7 @@ def read_table(path: Path, encoding: str | None = None) -> Contents:
     Raises:
         InputError: the file can't be read, is not text, or lacks a column.
     """
-    text = decode(read_bytes(path), path, encoding)
+    text = decode(read_bytes(path, LARGEST_FILE), path, encoding)
     contents = Contents(str(path))
     separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else _separator(text)
     rows = ((line, cells) for line, cells in _rows(text, separator, contents) if any(cells))
@@ -131,7 +133,7 @@ def _quoted_rows(text: str, separator: str, contents: Contents) -> Iterator[Row]
 
 
 class _Lines:
-    """The lines of a text, counted; those too long for a row of terms are left out."""
+    """Iterates over the lines of a text and counts them; lines that are too long are left out."""
 
     def __init__(self, text: str, contents: Contents) -> None:
         self.number = 0
@@ -162,7 +164,7 @@ def _unquoted(cell: str) -> str:
 
 
 def _separator(text: str) -> str:
-    """Return what separates the cells: what most of the first lines have equally often."""
+    """Return the separator that most of the first lines have equally often."""
     head = list(
         islice((line for line in text[: 1 << 16].splitlines() if line.strip()), _SAMPLE_LINES)
     )
@@ -182,7 +184,7 @@ def _separator(text: str) -> str:
 
 
 def _header(row: Row, path: Path) -> list[_Column] | None:
-    """Return what the columns are called; None if the first row has terms already."""
+    """Return the columns that a header names; None if the first row has terms already."""
     line, cells = row
     columns = [_named(cell) for cell in cells]
     kinds = {column.kind for column in columns}
@@ -199,7 +201,7 @@ def _header(row: Row, path: Path) -> list[_Column] | None:
 
 
 def _is_export(columns: Sequence[_Column]) -> bool:
-    """Tell the rows of an export, *house, Haus, EN, DE*, from a header with languages in it."""
+    """Return whether a row is one of an export, *house, Haus, EN, DE*, and no header."""
     kinds = [column.kind for column in columns[:4]]
     return kinds == ["unknown", "unknown", "either", "either"]
 
@@ -221,7 +223,7 @@ def _named(cell: str) -> _Column:
 
 
 def _by_position(row: Row, path: Path) -> list[_Column]:
-    """Return what the columns of a table without header hold."""
+    """Return the columns of a table without header."""
     line, cells = row
     if len(cells) < 2:
         raise InputError(
@@ -238,7 +240,7 @@ def _by_position(row: Row, path: Path) -> list[_Column]:
 
 
 def _read_row(row: Row, columns: Sequence[_Column], contents: Contents) -> None:
-    """Add a row to the contents, or complain about it."""
+    """Add a row to the contents, or a problem if it can't be used."""
     line, cells = row
     if len(cells) > len(columns) and len(columns) == 2:
         contents.complain(
@@ -276,7 +278,7 @@ def _terms(column: _Column, cell: str, line: int, contents: Contents) -> Iterato
 
 
 def _about(term: Term, about: dict[str, str], is_forbidden: bool) -> Term:
-    """Complete a term by what other columns of its row say."""
+    """Return a term with the language and status that other columns of its row give it."""
     if term.role == "either":
         return term
     language = language_code(about.get(f"{term.role} language", "")) or term.language
@@ -287,7 +289,7 @@ def _about(term: Term, about: dict[str, str], is_forbidden: bool) -> Term:
 
 
 def _missing_side(terms: Sequence[Term]) -> str | None:
-    """Say what a row lacks; a single language is not enough."""
+    """Return what a row lacks, None if it has terms on both sides."""
     roles = {term.role for term in terms}
     if "either" in roles:
         sides = {term.language or term.role for term in terms}

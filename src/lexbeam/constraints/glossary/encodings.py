@@ -1,4 +1,4 @@
-"""From the bytes of a file to text: whatever mark it begins with, and never by guessing."""
+"""The text of a glossary file: its encoding is marked in the file or named by the caller."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import codecs
 from pathlib import Path
 
 from lexbeam.errors import InputError
-
-LARGEST_FILE = 1 << 30
-"""Bytes of a glossary at most; more is surely something else."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -19,24 +16,10 @@ _MARKS = (
 )
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return what is in a file, or say why it can't be read."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB: is it a glossary?")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"can't read the glossary {path}: {reason}") from error
-
-
 def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
-    """Return the text of a file: UTF-8, or what its mark or the caller says.
+    """Return the text of a file: UTF-8, unless its byte order mark or the caller says otherwise.
 
-    Another encoding would turn *Größe* into *GrÃ¶ÃŸe* without anyone noticing, so it is not
-    guessed.
+    No other encoding is guessed: a wrong guess would turn *Größe* into *GrÃ¶ÃŸe* unnoticed.
 
     Raises:
         InputError: the bytes aren't text in that encoding; the line is named.
@@ -60,7 +43,10 @@ def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
 
 
 def _without_mark(data: bytes) -> str:
-    """Tell UTF-16 by its zero bytes: every other one, in the text of most languages."""
+    """Return the encoding of a text without byte order mark: UTF-8 or UTF-16.
+
+    In UTF-16 every other byte is zero, in the text of most languages.
+    """
     head = data[:2000]
     if head.count(0) > len(head) // 8:
         return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"

@@ -1,7 +1,7 @@
-"""What glossary files have in common: terms of one meaning, and what is wrong with some.
+"""What all glossary formats are read into: concepts with their terms, and problems.
 
-Every format is read into the same `Concept`. Which languages are wanted is not known then, so a
-concept keeps the terms of all.
+A file is read before it is known which languages are wanted, so a concept keeps the terms of
+all languages.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lexbeam.constraints.constraint_set import unusable
+from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import quoted
 
+LARGEST_FILE = 1 << 30
+"""Bytes of a glossary at most; a larger file is surely something else."""
+
 LONGEST_TERM = 1000
-"""Characters of a term at most; services that take glossaries stop at about as many."""
+"""Characters of a term at most; translation services have about the same limit."""
 
 Level = Literal["error", "warning", "note"]
 Role = Literal["source", "target", "either"]
@@ -24,8 +27,8 @@ Role = Literal["source", "target", "either"]
 class Problem:
     """Something in a file that its author should know.
 
-    An error means that the line is not used, a warning that two lines disagree, a note that
-    they meet without harm.
+    An error means that the line is not used, a warning that two lines contradict each other, a
+    note that they repeat each other or overlap.
     """
 
     level: Level
@@ -39,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term, its language where the file says it, and on which side it may stand."""
+    """A term, its language if the file says it, and its role: source, target or either."""
 
     text: str
     language: str | None = None
@@ -49,7 +52,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Terms that mean the same, and where they stand."""
+    """Terms that mean the same, with their file and line."""
 
     path: str
     line: int
@@ -66,11 +69,11 @@ class Contents:
     problems: list[Problem] = field(default_factory=list)
 
     def complain(self, line: int, message: str, level: Level = "error") -> None:
-        """Note something that is wrong in a line."""
+        """Add a problem of a line."""
         self.problems.append(Problem(level, self.path, line, message))
 
     def add(self, line: int, terms: Sequence[Term]) -> None:
-        """Take a concept in, if it has anything to translate and a translation."""
+        """Add a concept with its terms."""
         self.languages.update(term.language for term in terms if term.language)
         self.concepts.append(Concept(self.path, line, tuple(terms)))
 
@@ -81,7 +84,7 @@ def clean_term(text: str) -> str:
 
 
 def fault_of(term: str) -> str | None:
-    """Name what makes a term unusable, or return None."""
+    """Return what makes a term unusable, None if nothing does."""
     if len(term) > LONGEST_TERM:
         return (
             f"{quoted(term)} is longer than {LONGEST_TERM} characters: "
@@ -98,6 +101,6 @@ _FORBIDDING = (
 
 
 def forbids(status: str) -> bool:
-    """Tell whether a status means that a term must not be used: deprecatedTerm-admn-sts."""
+    """Return whether a status means that a term must not be used: deprecatedTerm-admn-sts."""
     lower = status.lower()
     return any(part in lower for part in _FORBIDDING)

@@ -1,4 +1,4 @@
-"""A glossary as the translator uses it: load files, find what they demand of a translation."""
+"""A glossary: loads files, and finds in a text what its terms demand of a translation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexbeam.constraints.constraint import Places
+from lexbeam.constraints.constraint import Offsets
 from lexbeam.constraints.glossary.checking import compare
 from lexbeam.constraints.glossary.csv_files import read_table
 from lexbeam.constraints.glossary.entries import (
@@ -36,18 +36,19 @@ class Found:
 
     ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
-    they are to occur more than once. ``entries`` says why, ``places`` where in the text the
-    source of each constraint stands, one place for each time that it is to occur; none: anywhere.
+    they are to occur more than once. ``entries`` are the source terms that were found,
+    ``source_offsets`` says where in the text the source of each constraint begins, one offset
+    for each time that the constraint is to occur.
     """
 
     constraints: list[Any] = field(default_factory=list)
     avoid: list[str] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
-    places: list[Places] = field(default_factory=list)
+    source_offsets: list[Offsets] = field(default_factory=list)
 
 
 class Glossary:
-    """Terms and their translations, from one file or several, of which later ones win.
+    """Terms and their translations, from one file or several; a later file overrides earlier ones.
 
     ``case`` says how capitals count when source terms are looked for: *smart* (words written in
     lower case match any capitals, others as they are), *exact* or *any*. With ``lemmas`` a term
@@ -149,7 +150,7 @@ class Glossary:
         """Return what the terms of a text demand of its translation.
 
         ``source`` and ``target`` are the languages; files that name theirs need them. No term
-        is looked for in the stretches of ``skip``.
+        is looked for in the spans of ``skip``.
         """
         source, target = source or self._languages[0], target or self._languages[1]
         pair = (source, target)
@@ -164,7 +165,8 @@ class Glossary:
         forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
         avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
         shaped = [one for each, starts in demanded.items() for one in _shape(targets[each], starts)]
-        return Found([s for s, _ in shaped], list(avoid), matches, [places for _, places in shaped])
+        constraints, offsets = [shape for shape, _ in shaped], [at for _, at in shaped]
+        return Found(constraints, avoid, matches, offsets)
 
     def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
         if self._lemmas not in (True, "target") or not targets:
@@ -195,7 +197,7 @@ class Glossary:
 
 
 def read_file(path: str | Path, encoding: str | None = None) -> Contents:
-    """Read one file as its name or its beginning says."""
+    """Read one file in the format that its name or its first character shows."""
     path = Path(path)
     kind = path.suffix.lower()
     if kind in _XML or (kind not in _TABLES and _looks_like_xml(path)):
@@ -214,7 +216,7 @@ def _looks_like_xml(path: Path) -> bool:
 
 
 def _rules(contents: Contents, source: str | None, target: str | None, rank: int) -> Iterable[Rule]:
-    """Yield what the concepts of a file demand between two languages."""
+    """Yield the rules that the concepts of a file give for two languages."""
     wanted = [
         _wanted(contents, language, side)
         for language, side in ((source, "source"), (target, "target"))
@@ -232,7 +234,7 @@ def _rules(contents: Contents, source: str | None, target: str | None, rank: int
 
 
 def _wanted(contents: Contents, language: str | None, side: str) -> set[str]:
-    """Return the languages of a file that serve for one."""
+    """Return the languages of a file that fit a wanted one."""
     if not contents.languages:
         return set()
     there = ", ".join(sorted(contents.languages))
@@ -256,7 +258,7 @@ def _side(concept: Concept, role: str, languages: set[str]) -> list[Term]:
 
 
 def _merged(first: Rule, second: Rule) -> Rule:
-    """Put two entries of one file for the same words together: their targets are alternatives."""
+    """Return one rule for two of the same file and words: their targets are alternatives."""
     return replace(
         first,
         targets=tuple(dict.fromkeys((*first.targets, *second.targets))),
@@ -264,7 +266,7 @@ def _merged(first: Rule, second: Rule) -> Rule:
     )
 
 
-def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Places]]:
+def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Offsets]]:
     if len(targets) == 1:
         return [(targets[0], (start,)) for start in starts]
     any_of: dict[str, Any] = {"any": list(targets)}
@@ -272,7 +274,7 @@ def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Pla
 
 
 def _without_demanded(avoid: Iterable[str], demanded: Iterable[Sequence[str]]) -> list[str]:
-    """Leave out what can't be avoided because something else demands it."""
+    """Return what is avoided without phrases that are part of something demanded."""
     wanted = [target for targets in demanded for target in targets]
     return [each for each in avoid if not any(contains(target, each) for target in wanted)]
 

@@ -1,7 +1,7 @@
 """Finding source terms in a text: whole words, the longest first.
 
 Terms are looked up by their words in one dictionary, so that a glossary of a hundred thousand
-costs a sentence no more than one of ten.
+terms takes no more time per sentence than one of ten.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ CASES: tuple[Case, ...] = ("smart", "exact", "any")
 
 _MOST_READINGS = 64  # ways to read a stretch of text, each word as it stands or as its lemma
 _ASCII_WORDS = re.compile(r"\w+|[^\w\s]", re.ASCII)
-_NO_WORD = "\0"  # stands for what is skipped: no term has it
+_NO_WORD = "\0"  # stands for what is skipped: no term has this word
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a source term demands of a translation, and where that is written."""
+    """What a source term demands of a translation, with its file and line."""
 
     source: str
     words: tuple[str, ...]
@@ -37,12 +37,12 @@ class Rule:
     path: str
     line: int
     rank: int = 0
-    """Which glossary it is from; of two rules for the same words the later one's holds."""
+    """The number of its glossary; of two rules for the same words the higher rank holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A source term where it stands in a text."""
+    """An occurrence of a source term in a text."""
 
     rule: Rule
     start: int
@@ -92,7 +92,7 @@ class Matcher:
     def _candidates(
         self, found: Sequence[tuple[str, int, int]]
     ) -> Iterator[tuple[int, int, Match]]:
-        """Yield every term that stands somewhere, with the numbers of its words."""
+        """Yield every occurrence of a term, with the index of its first word and the one after."""
         surface = [word for word, _, _ in found]
         readings = [self._readings(word) for word in surface]
         for first, words in enumerate(readings):
@@ -103,14 +103,14 @@ class Matcher:
                     yield first, end, Match(rule, found[first][1], found[end - 1][2])
 
     def _readings(self, word: str) -> tuple[str, ...]:
-        """Return how a word may be looked up: as it stands, and as its lemma."""
+        """Return the forms under which a word is looked up: itself, and its lemma."""
         folded = fold(word)
         if self._lemma_of is None or not word[0].isalpha():
             return (folded,)
         return tuple(dict.fromkeys((folded, fold(self._lemma_of(word)))))
 
     def _rule(self, surface: Sequence[str], readings: Sequence[tuple[str, ...]]) -> Rule | None:
-        """Return the rule for some words: of the last glossary, closest to what stands there."""
+        """Return the rule for some words: of the last glossary, the one closest to the text."""
         keys: Iterable[tuple[str, ...]] = product(*readings)
         if prod(map(len, readings)) > _MOST_READINGS:
             keys = [tuple(words[0] for words in readings), tuple(words[-1] for words in readings)]
@@ -123,7 +123,7 @@ class Matcher:
         return max(fitting, key=lambda ranked: ranked[:2])[2] if fitting else None
 
     def _fits(self, words: Sequence[str], surface: Sequence[str]) -> bool:
-        """Tell whether the capitals of a text agree with those of a term."""
+        """Return whether the capitals of a text agree with those of a term."""
         if self._case == "any":
             return True
         pairs = zip(words, surface, strict=True)
@@ -133,9 +133,9 @@ class Matcher:
 
 
 def split_words(text: str) -> list[tuple[str, int, int]]:
-    """Return the words and punctuation marks of a text with their places.
+    """Return the words and punctuation marks of a text with their spans.
 
-    In scripts without spaces every character is a word: any boundary will do there.
+    In scripts without spaces every character is a word.
     """
     if text.isascii():
         return [(found[0], found.start(), found.end()) for found in _ASCII_WORDS.finditer(text)]
@@ -145,14 +145,14 @@ def split_words(text: str) -> list[tuple[str, int, int]]:
 
 
 def fold(word: str) -> str:
-    """Return a word as it is looked up: without capitals, in one of Unicode's several ways."""
+    """Return a word as it is looked up: without case, in Unicode's composed form."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFC", word).casefold().translate(_APOSTROPHES)
 
 
 def _same_capitals(word: str, there: str) -> bool:
-    """Tell whether a word, perhaps inflected, is written with the capitals of a term's."""
+    """Return whether a word of a text has the capitals of a term's, of which it may be a form."""
     if fold(word) == fold(there):
         return unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", there)
     return word[1:].islower() and word[0].isupper() == there[0].isupper() and there[1:].islower()
@@ -164,5 +164,5 @@ def _agreement(words: Sequence[str], surface: Sequence[str]) -> int:
     return sum(2 * (a == b) + (fold(a) == fold(b)) for a, b in pairs)
 
 
-def _overlaps(place: tuple[int, int], skipped: Sequence[Span]) -> bool:
-    return any(place[0] < end and start < place[1] for start, end in skipped)
+def _overlaps(span: Span, skipped: Sequence[Span]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in skipped)

@@ -1,8 +1,8 @@
 """TermBase eXchange: ISO 30042, its second version (``martif``) and its third (``tbx``).
 
-Of all that a term base can say, the terms, their languages and whether one is deprecated
-matter here. The parser is expat, fed piece by piece; it never opens a file or an address, and
-a file that declares entities is refused before it can make use of one.
+Only terms, their languages and whether a term is deprecated are read. The parser is expat, fed
+piece by piece. It never opens a file or an address, and a file that declares entities is refused
+before one is used.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from lexbeam.constraints.glossary.encodings import read_bytes
 from lexbeam.constraints.glossary.entries import (
+    LARGEST_FILE,
     LONGEST_TERM,
     Contents,
     Term,
@@ -21,6 +21,7 @@ from lexbeam.constraints.glossary.entries import (
     forbids,
 )
 from lexbeam.errors import InputError, quoted
+from lexbeam.text.files import read_bytes
 from lexbeam.text.languages import language_code
 
 _PIECE = 1 << 20
@@ -40,7 +41,7 @@ def read_tbx(path: Path) -> Contents:
     Raises:
         InputError: it can't be read, is not XML or not TBX, or declares entities.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, LARGEST_FILE)
     reader = _Reader(path)
     try:
         for start in range(0, len(data), _PIECE):
@@ -59,7 +60,7 @@ def read_tbx(path: Path) -> Contents:
 
 
 class _Reader:
-    """Collects terms while expat walks through the file."""
+    """Collects terms from the events of the parser."""
 
     def __init__(self, path: Path) -> None:
         self.contents = Contents(str(path))

@@ -1,13 +1,13 @@
-"""Networks on ONNX Runtime: the default engine.
+"""The default engine: networks on ONNX Runtime.
 
-A step is one run of the decoder graph (see `lexbeam.models.graphs` for its inputs): reorder,
-embedding, network, log-softmax, hiding, top-k and the asked scores are all inside. What this
-class does on the host is book-keeping with small integers: which row stands where, and how ids
-of the vocabulary map to a shortlist. It is kept short, because a step takes half a millisecond
-and every call from Python costs a hundredth of that.
+A step is one run of the decoder graph (see `lexbeam.models.graphs` for its inputs). Reordering of
+the beam, embedding, network, log-softmax, exclusion, top-k and the scores that were asked for are
+all inside the graph. Only small integer arrays are handled here: which row is in which slot, and
+how token ids map to a shortlist. This code is kept short, because a step takes half a millisecond
+and each call from Python costs a hundredth of that.
 
-A state of fixed size, one vector a layer, comes and goes as an array: copying twenty kilobytes
-is cheaper than binding them. A state that grows with the output stays in the runtime.
+A state of fixed size, one vector per layer, is passed as an array: copying twenty kilobytes is
+cheaper than binding them. A state that grows with the output stays in the runtime.
 """
 
 from __future__ import annotations
@@ -21,29 +21,33 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.onnx_session import open_session
+from lexbeam.models.engines.slots import arrange
+from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
-from lexbeam.models.graphs.positions import Positions, TabledPositions
+from lexbeam.models.graphs.positions import SinusoidalPositions, TabledPositions
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.scorer import Scores
 
-_COMPACT_AT = 4  # drop the memory of sentences that are gone: one for this many that are left
+_COMPACT_AT = 4  # drop the memory of finished sentences when there is one per this many others
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
+_ANSWERS = ("top_scores", "top_ids", "ask_scores")
 
 
 class _Batch(NamedTuple):
-    """What stays the same while the rows of a batch go on."""
+    """What stays the same during the steps of a batch."""
 
     size: int
     memory: dict[str, NDArray[Any]]  # first axis: sentences
-    ids: IntArray | None  # shape: (sentences, width), the id at each position
-    position: IntArray | None  # shape: (sentences, vocabulary + 1), the position of each id
-    alone: bool  # one sentence from the start, and a decoder made for that
+    ids: IntArray | None  # shape: (sentences, width), the id of each candidate
+    index_of_id: IntArray | None  # shape: (sentences, vocabulary + 1), the candidate of each id
+    single: bool  # one sentence from the start, and a decoder made for that
 
 
 class OnnxState(NamedTuple):
-    """The search between two steps."""
+    """The state between two steps."""
 
     batch: _Batch
     step: int
@@ -52,61 +56,56 @@ class OnnxState(NamedTuple):
 
 
 class OnnxEngine:
-    """A Scorer on ONNX Runtime; sources are sequences of ids, the end of sentence the last.
+    """A Scorer on ONNX Runtime; sources are sequences of ids that end with the end of sentence.
 
-    ``word_starts`` marks the ids that begin a word: rows that are put on hold in a step may not
-    take one of them. ``output_start`` are the tokens that every output follows (a language,
-    say) without being part of it; where there are none, the first step takes an id of no token,
-    which embeds as zeros. The ids of ``never`` are not among the best of any row.
-    ``positions`` are the codes of places in source and output, for networks that bring theirs.
+    ``positions`` are the embeddings of positions for source and output, for networks that have
+    them among their weights.
     """
 
     def __init__(
         self,
         graphs: Graphs,
+        tokens: TokenRules,
         *,
-        vocabulary_size: int,
-        eos: int,
-        source_vocabulary_size: int | None = None,
         shortlist: Shortlist | None = None,
-        word_starts: NDArray[np.bool_] | None = None,
-        output_start: Sequence[int] = (),
-        never: Sequence[int] = (),
         positions: tuple[Float32, Float32] | None = None,
         threads: int = 1,
     ) -> None:
-        self._make_decoder = partial(_session, graphs.decoder, threads)
-        self._encoder = _session(graphs.encoder, threads)
-        self._alone = _session(graphs.alone, threads) if graphs.alone else None
-        self._vocabulary_size = vocabulary_size
-        self._source_size = source_vocabulary_size or vocabulary_size
-        self._eos = eos
-        self._output_start = tuple(output_start) or (vocabulary_size,)
-        self._never = (eos, *(token for token in never if token != eos))
+        self._make_decoder = partial(open_session, graphs.decoder, threads)
+        self._encoder = open_session(graphs.encoder, threads)
+        single = graphs.single_decoder
+        self._single_decoder = open_session(single, threads) if single else None
+        self._vocabulary_size = tokens.vocabulary_size
+        self._source_size = tokens.source_vocabulary_size or tokens.vocabulary_size
+        self._eos = tokens.eos
+        self._output_start = tuple(tokens.output_start) or (tokens.vocabulary_size,)
+        self._never = (tokens.eos, *(token for token in tokens.never if token != tokens.eos))
         self._shortlist = shortlist
-        self.word_starts = word_starts
-        inputs = (self._alone or self._decoder).get_inputs()
+        self.word_starts = tokens.word_starts
+        inputs = (self._single_decoder or self._decoder).get_inputs()
         states = [i for i in inputs if i.name.startswith("state.")]
         self._state_shapes = {i.name: i.shape for i in states}
-        self._grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
-        self._places = _places([i.shape[1] for i in inputs if i.name == "positions"], positions)
+        self._state_grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
+        self._positions = _position_tables(
+            [i.shape[1] for i in inputs if i.name == "positions"], positions
+        )
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
-        self._next = [name.replace("state.", "next.") for name in self._state_shapes]
-        self._outputs = ["top_scores", "top_ids", "ask_scores", *self._next]
+        new_states = [name.replace("state.", "next.") for name in self._state_shapes]
+        self._outputs = [*_ANSWERS, *new_states]
         self._try_out()
 
     @cached_property
     def _decoder(self) -> ort.InferenceSession:
-        """The decoder of batches; where single sentences have their own, made when needed."""
+        """The decoder for batches, made at its first use."""
         return self._make_decoder()
 
     def _try_out(self) -> None:
-        """Take one step, so that weights which don't fit together are found out now."""
+        """Take one step, so that weights that don't fit together are reported now."""
         none = np.zeros((1, 0), np.int64)
         try:
             state = self.start([[0]], [[]])
             self.step(state, np.array([self.bos]), np.zeros(1, np.int64), none, none, 1)
-        except Exception as error:  # see _session
+        except Exception as error:  # see open_session
             raise ModelError(f"the network does not run: {error}") from None
 
     @property
@@ -116,7 +115,7 @@ class OnnxEngine:
 
     @property
     def bos(self) -> int:
-        """What stands right before the output."""
+        """The token right before the output."""
         return self._output_start[-1]
 
     @property
@@ -131,45 +130,45 @@ class OnnxEngine:
         tokens = np.full((count, lengths.max()), self._eos, np.int64)
         for row, source in zip(tokens, sources, strict=True):
             row[: len(source)] = source
-        self._refuse_strangers(tokens)
+        self._check_source(tokens)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
-        if self._places:
-            feed["positions"] = self._places[0].between(0, tokens.shape[1])
-        ids = position = None
+        if self._positions:
+            feed["positions"] = self._positions[0].between(0, tokens.shape[1])
+        ids = index = None
         if self._shortlist is not None:
             lists = [
                 self._shortlist.candidates(source, extra)
                 for source, extra in zip(sources, wanted, strict=True)
             ]
-            candidates, position = _tabulate(lists, self._vocabulary_size, self._never)
+            candidates, index = _tabulate(lists, self._vocabulary_size, self._never)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
         found = self._encode(feed)
         decoder = {
-            name: found.pop(name) if name in found else _nothing_yet(shape, count)
+            name: found.pop(name) if name in found else _empty_state(shape, count)
             for name, shape in self._state_shapes.items()
         }
-        alone = count == 1 and self._alone is not None
-        if alone:
+        single = count == 1 and self._single_decoder is not None
+        if single:
             found.pop("memory.mask")
-        batch = _Batch(count, found, ids, position, alone)
-        return self._take_start(OnnxState(batch, 0, np.arange(count), decoder))
+        batch = _Batch(count, found, ids, index, single)
+        return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
 
-    def _take_start(self, state: OnnxState) -> OnnxState:
-        """Let every output go through what it follows, but for the last, which `bos` names."""
+    def _take_output_start(self, state: OnnxState) -> OnnxState:
+        """Take the tokens that every output follows, except the last, which is `bos`."""
         rows = np.arange(state.batch.size)
         none = np.zeros((len(rows), 0), np.int64)
         for token in self._output_start[:-1]:
             state = self.step(state, np.full(len(rows), token), rows, none, none, 1).state
         return state
 
-    def _refuse_strangers(self, tokens: IntArray) -> None:
-        strange = (tokens < 0) | (tokens >= self._source_size)
-        if strange.any():
-            sentence, place = np.argwhere(strange)[0]
+    def _check_source(self, tokens: IntArray) -> None:
+        outside = (tokens < 0) | (tokens >= self._source_size)
+        if outside.any():
+            sentence, index = np.argwhere(outside)[0]
             raise InputError(
-                f"sentence {sentence}: token {tokens[sentence, place]} is outside the source "
+                f"sentence {sentence}: token {tokens[sentence, index]} is outside the source "
                 f"vocabulary of {self._source_size}"
             )
 
@@ -183,25 +182,25 @@ class OnnxEngine:
         top: int,
         hold: NDArray[np.bool_] | None = None,
     ) -> Scores:
-        """Price the next token of every row; see `lexbeam.search.scorer.Scorer`."""
-        batch, sentences = _without_the_gone(state.batch, state.sentences[parents])
-        hidden, nothing = self._hidden(batch, sentences, ban, hold)
+        """Score the next token of every row; see `lexbeam.search.scorer.Scorer`."""
+        batch, sentences = _without_finished(state.batch, state.sentences[parents])
+        excluded, excluded_scores = self._excluded(batch, sentences, ban, hold)
         width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
         feed = {
             **batch.memory,
             **state.decoder,
             "tokens": tokens,
             "parents": parents,
-            "ask": _positions(batch, sentences, ask),
-            "hidden": hidden,
-            "nothing": nothing,
+            "ask": _indices(batch, sentences, ask),
+            "excluded": excluded,
+            "excluded_scores": excluded_scores,
             "top": _top(min(top, width)),
         }
-        if not batch.alone:
-            feed["slots"], feed["places"] = _layout(sentences, batch.size)
-        if self._places:
-            feed["positions"] = self._places[1].between(state.step, state.step + 1)
-        session = self._alone if batch.alone else self._decoder
+        if not batch.single:
+            feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
+        if self._positions:
+            feed["positions"] = self._positions[1].between(state.step, state.step + 1)
+        session = self._single_decoder if batch.single else self._decoder
         top_scores, top_ids, ask_scores, *decoder = self._run(session, feed)
         if batch.ids is None:
             top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
@@ -221,7 +220,7 @@ class OnnxEngine:
         return dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
 
     def _run(self, session: ort.InferenceSession, feed: dict[str, Any]) -> list[Any]:
-        if not self._grows:
+        if not self._state_grows:
             results: list[Any] = session.run(self._outputs, feed)
             return results
         binding = session.io_binding()
@@ -234,24 +233,28 @@ class OnnxEngine:
             binding.bind_output(name)
         session.run_with_iobinding(binding)
         results = binding.get_outputs()
-        return [value.numpy() for value in results[:3]] + results[3:]
+        answers = len(_ANSWERS)
+        return [value.numpy() for value in results[:answers]] + results[answers:]
 
-    def _hidden(
+    def _excluded(
         self,
         batch: _Batch,
         sentences: IntArray,
         ban: IntArray,
         hold: NDArray[np.bool_] | None,
     ) -> tuple[IntArray, NDArray[np.float32]]:
-        """List what may not be among the best: end of sentence, banned tokens, word starts."""
+        """Return what may not be among the best: end of sentence, banned tokens, word starts.
+
+        # shape: (excluded, 2), row and index of each; (excluded,), minus infinity for each
+        """
         rows = len(sentences)
-        hidden, nothing = _always_hidden(rows, self._never if batch.ids is None else (0,))
+        excluded, scores = _always_excluded(rows, self._never if batch.ids is None else (0,))
         if not ban.size and hold is None:
-            return hidden, nothing
-        parts = [hidden]
+            return excluded, scores
+        parts = [excluded]
         if ban.size:
             row = np.repeat(np.arange(rows), ban.shape[1])
-            parts.append(np.stack([row, _positions(batch, sentences, ban).ravel()], axis=1))
+            parts.append(np.stack([row, _indices(batch, sentences, ban).ravel()], axis=1))
         if hold is not None and self.word_starts is not None:
             held = np.flatnonzero(hold)
             starts = (
@@ -259,45 +262,25 @@ class OnnxEngine:
                 if batch.ids is None
                 else self.word_starts[batch.ids[sentences[held]]]
             )
-            row, position = np.nonzero(starts)
-            parts.append(np.stack([held[row], position], axis=1))
-        hidden = np.concatenate(parts)
-        return hidden, np.full(len(hidden), -np.inf, np.float32)
+            row, index = np.nonzero(starts)
+            parts.append(np.stack([held[row], index], axis=1))
+        excluded = np.concatenate(parts)
+        return excluded, np.full(len(excluded), -np.inf, np.float32)
 
 
-def _session(model: bytes, threads: int) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.log_severity_level = 3
-    if threads == 1:
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return ort.InferenceSession(
-            model,
-            options,
-            providers=["CPUExecutionProvider"],
-            disabled_optimizers=["SkipLayerNormFusion"],  # its kernel is three times slower
-        )
-    except Exception as error:  # the runtime's own exceptions share no public base
-        raise ModelError(f"ONNX Runtime refuses the model: {error}") from None
-
-
-def _places(
+def _position_tables(
     dims: Sequence[int], tables: tuple[Float32, Float32] | None
-) -> Sequence[Positions | TabledPositions]:
-    """Return the codes of places in the source and in the output, where a network wants any."""
+) -> Sequence[SinusoidalPositions | TabledPositions]:
+    """Return the embeddings of positions for source and output, if the network takes any."""
     if not dims:
         return ()
     if tables is not None:
         return [TabledPositions(table) for table in tables]
-    return [Positions(*dims)] * 2
+    return [SinusoidalPositions(*dims)] * 2
 
 
-def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
-    """Return a first state: zeros for each row, nothing along an axis that grows."""
+def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
+    """Return a first state: zeros for each row, and length 0 along an axis that grows."""
     return np.zeros(
         (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
     )
@@ -306,33 +289,33 @@ def _nothing_yet(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
 def _tabulate(
     lists: Sequence[IntArray], vocabulary: int, never: tuple[int, ...]
 ) -> tuple[IntArray, IntArray]:
-    """Return the candidates of each sentence as a table, and where each id stands in it.
+    """Return the candidates of each sentence as a table, and the index of each id in it.
 
-    The end of sentence, the first of ``never``, comes first. The last position is always one of
-    no token (the id is the vocabulary's size): its score is minus infinity, and whatever is not
-    listed points there.
+    The end of sentence, the first of ``never``, comes first. The last candidate is always an id
+    of no token (the vocabulary's size), whose score is minus infinity; the index of every token
+    that is not listed points there.
     """
     width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
     ids = np.full((len(lists), width), vocabulary, np.int64)
-    position = np.full((len(lists), vocabulary + 1), -1, np.int64)
-    for row, places, candidates in zip(ids, position, lists, strict=True):
+    index = np.full((len(lists), vocabulary + 1), -1, np.int64)
+    for row, index_of, candidates in zip(ids, index, lists, strict=True):
         others = candidates[~np.isin(candidates, never)]
         row[0] = never[0]
         row[1 : len(others) + 1] = others
-        places[row[: len(others) + 1]] = np.arange(len(others) + 1)
-    return ids, position
+        index_of[row[: len(others) + 1]] = np.arange(len(others) + 1)
+    return ids, index
 
 
-def _positions(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
-    """Translate ids to positions; PAD and what is not listed become -1, the last position."""
-    if batch.position is None or not tokens.size:
+def _indices(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
+    """Return the candidates that tokens are; PAD and what is not listed is -1, the last one."""
+    if batch.index_of_id is None or not tokens.size:
         return tokens
     if batch.size == 1:
-        return np.take(batch.position[0], tokens)
-    return batch.position[sentences[:, None], tokens]
+        return np.take(batch.index_of_id[0], tokens)
+    return batch.index_of_id[sentences[:, None], tokens]
 
 
-def _without_the_gone(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntArray]:
+def _without_finished(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntArray]:
     """Drop the memory of sentences that have no rows any more, when it is worth a copy."""
     if batch.size == 1:
         return batch, sentences
@@ -345,39 +328,17 @@ def _without_the_gone(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntAr
         len(kept),
         {name: value[kept] for name, value in batch.memory.items()},
         None if batch.ids is None else batch.ids[kept],
-        None if batch.position is None else batch.position[kept],
-        alone=False,  # what is left may be padded
+        None if batch.index_of_id is None else batch.index_of_id[kept],
+        single=False,  # what is left may be padded
     )
     return smaller, (np.cumsum(alive) - 1)[sentences]
 
 
-def _layout(sentences: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Give every row a slot of its sentence.
-
-    Returns the row in each slot (row 0 where a slot is empty), and the slot of each row.
-    """
-    if size == 1:
-        return _one_after_the_other(len(sentences))
-    rows = np.arange(len(sentences))
-    counts = np.bincount(sentences, minlength=size)
-    first = np.cumsum(counts) - counts
-    width = int(counts.max())
-    places = sentences * width + rows - first[sentences]
-    slots = np.zeros(size * width, np.int64)
-    slots[places] = rows
-    return slots.reshape(size, width), places
-
-
 @lru_cache(maxsize=256)
-def _one_after_the_other(rows: int) -> tuple[IntArray, IntArray]:
-    places = np.arange(rows)
-    return places[None], places
-
-
-@lru_cache(maxsize=256)
-def _always_hidden(rows: int, tokens: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float32]]:
-    hidden = np.stack([np.repeat(np.arange(rows), len(tokens)), np.tile(tokens, rows)], axis=1)
-    return hidden, np.full(len(hidden), -np.inf, np.float32)
+def _always_excluded(rows: int, indices: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float32]]:
+    row = np.repeat(np.arange(rows), len(indices))
+    excluded = np.stack([row, np.tile(indices, rows)], axis=1)
+    return excluded, np.full(len(excluded), -np.inf, np.float32)
 
 
 @lru_cache(maxsize=256)

@@ -1,32 +1,34 @@
-"""Networks as ONNX graphs: one module a family, all with the same inputs and outputs.
+"""Networks as ONNX graphs: one class per kind of network, all with the same inputs and outputs.
 
-The engine that runs them (`lexbeam.models.engines.onnx`) knows no network, only this contract:
+`lexbeam.models.graphs.architecture` says what a kind of network has to provide. The engine that
+runs the graphs (`lexbeam.models.engines.onnx`) knows no kind of network, only these inputs and
+outputs:
 
-- encoder: ``tokens`` (sentences, time) and ``mask`` (the same, 1 where there is a token) in;
-  with a shortlist also ``candidates`` (sentences, listed). Out come tensors named ``memory.*``,
-  the first axis the sentence, which stay as they are during the search, and where a network
-  has one the first decoder state, ``state.*``.
-- decoder: one step for all live rows. ``tokens``, ``parents`` (rows,), all
-  ``memory.*`` and ``state.*`` in, new ``state.*`` out. Rows of one sentence share its memory:
-  ``slots`` (sentences, slots) says which row stands in which slot of its sentence, ``places``
-  (rows,) in which slot, counted over all sentences, a row stands. ``ask`` (rows, asked) are
-  the positions to price, ``hidden`` (n, 2) are the (row, position) pairs that may not be among
-  the ``top`` best, ``nothing`` (n,) is minus infinity for each. Out come ``top_scores``,
-  ``top_ids`` (rows, top) and ``ask_scores`` (rows, asked). The new states are named
-  ``next.*``. With a shortlist positions count within the sentence's candidates, without one
-  they are ids.
-- alone: the decoder once more, for batches of one sentence. It takes no ``slots``, ``places``
-  and ``memory.mask``, and that makes it faster; a network may do without.
-- networks that know where a token stands by a code of its place take ``positions`` (time, dim),
-  the codes of `lexbeam.models.graphs.positions`: the encoder those of all, a step its own.
+- The encoder takes ``tokens`` (sentences, time) and ``mask`` (the same shape, 1 where there is a
+  token); with a shortlist it also takes ``candidates`` (sentences, listed). It returns tensors
+  named ``memory.*``, whose first axis is the sentence and which stay the same during the search.
+  Networks with an initial decoder state return it as ``state.*``.
+- The decoder takes one step for all live rows. It takes ``tokens`` and ``parents`` (rows,), all
+  ``memory.*`` and all ``state.*``, and returns the new states as ``next.*``.
+  Rows of one sentence share its memory: ``row_of_slot`` (sentences, slots) holds the row in each
+  slot, ``slot_of_row`` (rows,) the slot of each row, counted over all sentences.
+  ``ask`` (rows, asked) holds the indices to score. ``excluded`` (n, 2) holds the (row, index)
+  pairs that may not be among the ``top`` best, ``excluded_scores`` (n,) minus infinity for each.
+  It returns ``top_scores`` and ``top_ids`` (rows, top) and ``ask_scores`` (rows, asked). With a
+  shortlist an index counts the sentence's candidates; without one it is a token id.
+- A second decoder, which is optional, serves batches of one sentence. It takes no
+  ``row_of_slot``, ``slot_of_row`` and ``memory.mask``, which makes it faster.
+- Networks with absolute positions take ``positions`` (time, dim), the embeddings of positions of
+  `lexbeam.models.graphs.positions`. The encoder takes those of all tokens, a step its own.
 """
 
 from typing import NamedTuple
 
 
 class Graphs(NamedTuple):
-    """The models of a network, as the content of ``.onnx`` files."""
+    """The graphs of a network, as the content of ``.onnx`` files."""
 
     encoder: bytes
     decoder: bytes
-    alone: bytes | None = None
+    single_decoder: bytes | None = None
+    """The decoder for batches of one sentence, if the network has one."""

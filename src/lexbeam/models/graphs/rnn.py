@@ -1,24 +1,25 @@
 """The paper's kind of network: a recurrent encoder-decoder with attention.
 
-As `lexbeam.train.rnn` trains it: the first encoder layer reads in both directions, the first
-decoder layer attends to the source, and the context it finds goes into all layers above. An
-LSTM has the weights ``_W`` (of its input), ``_U`` (of its past) and ``_b``, the gates side by
-side: input, forget, candidate, output.
+`lexbeam.train.rnn` trains it. The first encoder layer reads in both directions. The first decoder
+layer attends to the source, and the context goes into all layers above. An LSTM has the weights
+``_W`` (of its input), ``_U`` (of its last output) and ``_b``, with the gates side by side: input,
+forget, candidate, output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
-from lexbeam.models.graphs.answer import write_answer
+from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.graphs.layers import Layers
+from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
 from lexbeam.models.graphs.writer import GraphWriter
 
@@ -27,8 +28,14 @@ _RUNTIME_ORDER = (0, 3, 1, 2)  # input, output, forget, candidate: the runtime's
 
 
 @dataclass(frozen=True)
-class RnnConfig:
+class RnnConfig(Architecture, kind="rnn"):
     """What has to be known of a recurrent network besides its weights."""
+
+    sizes: ClassVar[Mapping[str, str]] = {
+        "dim": "dimension",
+        "encoder_layers": "number of encoder layers",
+        "decoder_layers": "number of decoder layers",
+    }
 
     source_vocabulary: int
     target_vocabulary: int
@@ -36,28 +43,19 @@ class RnnConfig:
     encoder_layers: int = 4
     decoder_layers: int = 4
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> RnnConfig:
-        """Read a configuration back from what JSON keeps of it."""
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise ModelError(f"configuration of the network: {error}") from None
-
     def describe(self) -> str:
-        """Say in a few words what kind of network this is."""
+        """Return a short description for people."""
         layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
         return f"recurrent network with attention, {layers}, dimension {self.dim}"
 
-
-def build(config: RnnConfig, weights: Weights, *, shortlist: bool = False) -> Graphs:
-    """Write the graphs of a network."""
-    if shortlist:
-        raise ModelError("recurrent networks don't take a shortlist: remove shortlist.bin")
-    try:
-        return Graphs(_Encoder(config, weights).write(), _Decoder(config, weights).write())
-    except KeyError as error:
-        raise ModelError(f"the weight {error} is missing from the model") from None
+    def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
+        """Write the graphs of the network."""
+        if shortlist:
+            raise ModelError("recurrent networks don't take a shortlist: remove shortlist.bin")
+        try:
+            return Graphs(_Encoder(self, weights).write(), _Decoder(self, weights).write())
+        except KeyError as error:
+            raise ModelError(f"the weight {error} is missing from the model") from None
 
 
 class _Network:
@@ -74,7 +72,7 @@ class _Network:
 
 
 class _Encoder(_Network):
-    """Sentences in, what the decoder attends to out."""
+    """Takes sentences, returns what the decoder attends to."""
 
     def __init__(self, config: RnnConfig, weights: Weights) -> None:
         super().__init__(config, weights, "encoder")
@@ -95,11 +93,11 @@ class _Encoder(_Network):
         return graph.model()
 
     def lstm(self, x: str, lengths: str, *directions: str) -> str:
-        """Run over whole sentences, one way or both. # shape: (time, sentences, dim)."""
+        """Run over whole sentences, in one or both directions. # shape: (time, sentences, dim)."""
         graph, size = self.graph, self.config.dim // len(directions)
         w, u = (self._stack(f"_{kind}", directions, size) for kind in "WU")
         bias = np.stack([self._bias(f"{name}_b", size) for name in directions])
-        way = "bidirectional" if len(directions) > 1 else "forward"
+        direction = "bidirectional" if len(directions) > 1 else "forward"
         if isinstance(w[0], Int8Matrix):
             inputs = [*self._int8_stack(w), *self._int8_stack(u)]
             y = graph.node(
@@ -112,13 +110,19 @@ class _Encoder(_Network):
                 *("", "", ""),
                 *inputs[1:3],
                 *inputs[4:],
-                direction=way,
+                direction=direction,
                 hidden_size=size,
             )
         else:
             matrices = [graph.constant(np.stack([m.T for m in stack])) for stack in (w, u)]
             y = graph.node(
-                "LSTM", x, *matrices, graph.constant(bias), lengths, direction=way, hidden_size=size
+                "LSTM",
+                x,
+                *matrices,
+                graph.constant(bias),
+                lengths,
+                direction=direction,
+                hidden_size=size,
             )
         y = graph.node("Transpose", y, perm=[0, 2, 1, 3])
         return graph.node("Reshape", y, graph.ints(0, 0, self.config.dim))
@@ -136,7 +140,7 @@ class _Encoder(_Network):
         return stack
 
     def _int8_stack(self, stack: list[Int8Matrix]) -> tuple[str, str, str]:
-        """Values, scales and zero points of a matrix a direction."""
+        """Return values, scales and zero points of one matrix per direction."""
         scale = np.concatenate([matrix.scale for matrix in stack])  # shape: (directions, gates)
         return (
             self.graph.constant(np.stack([matrix.values for matrix in stack])),
@@ -154,7 +158,7 @@ def _gate_order(size: int) -> NDArray[np.int64]:
 
 
 class _Decoder(_Network):
-    """One step: the token just taken in, the best next tokens out."""
+    """One step: takes the last token of each row, returns the best next tokens."""
 
     def __init__(self, config: RnnConfig, weights: Weights) -> None:
         super().__init__(config, weights, "decoder")
@@ -170,11 +174,11 @@ class _Decoder(_Network):
             x = graph.node("Add", x, self.cell(f"decoder_l{layer}", layer, y))
         y = graph.node("Concat", x, context, axis=1)
         y = graph.node("Tanh", self.layers.dense(y, "decoder_top_W", "decoder_top_b"))
-        write_answer(graph, self.layers.project_all(y, self.weights[TABLE]))
+        write_step_outputs(graph, self.layers.project_all(y, self.weights[TABLE]))
         return graph.model()
 
     def cell(self, prefix: str, layer: int, x: str) -> str:
-        """One step of an LSTM."""
+        """Take one step of an LSTM; return its output."""
         graph, dim = self.graph, self.config.dim
         past = []
         for kind in "hc":
@@ -195,12 +199,12 @@ class _Decoder(_Network):
         return h
 
     def attend(self, x: str) -> str:
-        """Attention over the source: rows step into the slots of their sentence and back."""
+        """Attend to the source; rows are arranged in the slots of their sentences meanwhile."""
         graph, dim = self.graph, self.config.dim
-        slots = graph.input("slots", "int64", ["sentences", "slots"])
-        places = graph.input("places", "int64", ["rows"])
+        row_of_slot = graph.input("row_of_slot", "int64", ["sentences", "slots"])
+        slot_of_row = graph.input("slot_of_row", "int64", ["rows"])
         mask = graph.input("memory.mask", "int32", ["sentences", "time"])
         encoded = graph.input("memory.encoded", "float32", ["sentences", 1, "time", dim])
-        q = graph.node("Gather", self.layers.dense(x, "decoder_query_W"), slots)
+        q = graph.node("Gather", self.layers.dense(x, "decoder_query_W"), row_of_slot)
         y = graph.node("MultiHeadAttention", q, encoded, encoded, "", mask, num_heads=1)
-        return graph.node("Gather", graph.node("Flatten", y, axis=2), places)
+        return graph.node("Gather", graph.node("Flatten", y, axis=2), slot_of_row)

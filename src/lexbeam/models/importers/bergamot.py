@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
-from lexbeam.models import graph_cache as cache
-from lexbeam.models import shortlist
+from lexbeam.models import formats, shortlist
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.graphs import Graphs, answer, layers, transformer, weights, writer
+from lexbeam.models.graph_cache import build_once
+from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
 from lexbeam.models.importers import marian_binary, marian_config
-from lexbeam.models.model import Model, load_vocabulary, naming, word_starts
+from lexbeam.models.model import Model, load_vocabulary, naming, token_rules
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
 _MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
-_CODE = (transformer, layers, answer, weights, writer, marian_binary, marian_config)
 _LANGUAGES = re.compile(r"\.(?:([a-z]{2})([a-z]{2})|([a-z]{3})([a-z]{3}))\.")
 
 
@@ -38,29 +37,32 @@ class _Files:
     shortlist: Path | None
 
 
+def is_firefox_model(path: str | Path) -> bool:
+    """Return whether a folder, or that of a file, holds a Firefox model."""
+    return bool(_candidates(_folder(Path(path)), "model", "bin"))
+
+
 def load(path: str | Path, threads: int = 1) -> Model:
     """Load a model from its folder; whatever is wrong with it is a ModelError."""
-    files = _find(Path(path))
+    files = _find(_folder(Path(path)))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
     with naming(files.model):
-        settings, *graphs = cache.remember([files.model], purpose, lambda: _build(files), _CODE)
-        config = TransformerConfig.from_dict(json.loads(settings))
+        options, *graphs = build_once([files.model], purpose, lambda: _build(files))
+        config = TransformerConfig.from_dict(json.loads(options))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
     same = files.source == files.target
     source = target if same else _vocabulary(files.source, config.source_vocabulary)
-    lexicon = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
+    listed = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
     with naming(files.model):
         engine = OnnxEngine(
-            Graphs(*graphs),
-            vocabulary_size=config.target_vocabulary,
-            eos=target.eos_id(),
-            source_vocabulary_size=config.source_vocabulary,
-            shortlist=lexicon,
-            word_starts=word_starts(target),
-            threads=threads,
+            Graphs(*graphs), token_rules(sizes, target), shortlist=listed, threads=threads
         )
     return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
+
+
+def _folder(path: Path) -> Path:
+    return path.parent if path.is_file() else path
 
 
 def _vocabulary(path: Path, size: int) -> Any:
@@ -70,25 +72,23 @@ def _vocabulary(path: Path, size: int) -> Any:
 def _build(files: _Files) -> list[bytes]:
     model = marian_binary.read(files.model)
     config = marian_config.interpret(model.config)
-    known = _with_output_multiplier(config, model)
-    graphs = transformer.build(config, known, shortlist=files.shortlist is not None)
+    weights = _with_output_multiplier(config, model)
+    graphs = config.build(weights, shortlist=files.shortlist is not None)
     return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
 
 
 def _with_output_multiplier(config: TransformerConfig, model: marian_binary.MarianModel) -> Weights:
-    """Give the output layer the multiplier of its activations, which goes by another name."""
-    known = dict(model.weights)
-    output = known.get(config.output)
+    """Give the output layer the multiplier of its activations, which has another name."""
+    weights = dict(model.weights)
+    output = weights.get(config.output)
     if isinstance(output, Int8Matrix):
         multiplier = model.activations.get(config.output, model.activations.get(_OUTPUT))
-        known[config.output] = replace(output, activation=multiplier)
-    return known
+        weights[config.output] = replace(output, activation=multiplier)
+    return weights
 
 
 def _find(path: Path) -> _Files:
     """Find the files of a model by their names."""
-    if path.is_file():
-        path = path.parent
     if not path.is_dir():
         raise ModelError(f"{path}: no such folder")
     model = _one(path, "model", "bin")
@@ -136,3 +136,6 @@ def _info(files: _Files, config: TransformerConfig) -> Mapping[str, Any]:
         "shortlist": files.shortlist is not None,
         "files": [str(path) for path in dict.fromkeys(vars(files).values()) if path],
     }
+
+
+formats.register("a Firefox model", "model.*.bin", is_firefox_model, load)

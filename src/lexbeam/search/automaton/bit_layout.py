@@ -1,20 +1,20 @@
-"""The demands of one sentence, numbered: which bits a hypothesis keeps, and what sets them.
+"""The constraints of one sentence as bits: which a hypothesis keeps, and what sets them.
 
 Everything a hypothesis must remember is a set of bits.
 
-- A phrase that is demanded n times owns n neighbouring bits, filled from the lowest, so that
+- A phrase that is given n times owns n neighbouring bits, filled from the lowest, so that
   "met twice of three times" is ``0b011``. A pattern of a single part owns one bit, which any of
   its forms sets.
-- A pattern of several parts is a chain of *stages*, one a part. Each stage but the last owns a
+- A pattern of several parts is a chain of *stages*, one per part. Each stage but the last owns a
   *register*: bit i says that the part ended i tokens (or words) ago. Registers are shifted as
   tokens are taken, so that the next part counts only when it has begun after the end of the
-  part before, and early enough. The top bit of a register stays where it is if there is no
-  limit, and falls out if there is one.
+  part before, and early enough. The top bit of a register stays set if there is no limit to the
+  distance, and is lost if there is one.
 
-Above these lie the *wanted* bits of stages, which no hypothesis ever has: they only name stages
-in the sets of what a node of the trie is good for.
+After these come the *wanted* bits of stages, which no hypothesis ever has. They only stand for
+stages in the sets that say which constraints a node of the trie advances.
 
-A demand's size is the number of tokens of its shortest forms, those for the beginning of an
+A constraint's size is the number of tokens of its shortest forms, those for the beginning of an
 output left out where there are others; what is in a bank (paper, section 3.2) is the sentence's
 whole size minus the fewest tokens still needed, put side by side.
 """
@@ -25,22 +25,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from lexbeam.errors import ConstraintError
+from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
-from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.trie import BEGIN, Goal
-from lexbeam.search.automaton.whole_words import Words, count_units
+from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
+from lexbeam.search.automaton.trie import APART, BEGIN, Goal
+from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
-Demand = Tokens | Pattern
-
-
-def tokens_of(demand: Demand) -> Sequence[int]:
-    """Return the tokens of a demand, in whatever form."""
-    return sorted(demand.tokens) if isinstance(demand, Pattern) else demand
-
-
-_WORD = 64
-"""Bits of a machine word; a register does not go over the edge of one."""
+_BITS_PER_ARRAY = 64
+"""Bits that one array holds (`arrays.Bits`); a register lies within one array."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +40,13 @@ class Stage:
     """One part of a pattern whose tokens are counted from the bits, not when it is met."""
 
     reached: int
-    """Bits that say the stage, or a later one, has been reached."""
+    """Bits of which one is set when the stage, or a later one, has been reached."""
     enabled: int
-    """Bits of which one must be set before the stage can be; none: it always can."""
+    """Bits of which one must be set before the stage can be reached; none: it always can be."""
     wanted: int
+    """The bit that stands for the stage."""
     size: int
+    """Its constraint tokens."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +57,13 @@ class Register:
     """The number of its lowest bit."""
     length: int
     stays: bool
-    """The top bit stays: no limit. Otherwise it falls out."""
+    """Whether the top bit stays set, because there is no limit; otherwise it is lost."""
     by_words: bool
-    """Shifted at the beginning of words, not at every token."""
+    """Whether it is shifted at the beginning of words, not at every token."""
     limit: int = 0
+    """Most words before the next part; without meaning if the top bit stays."""
     forms: tuple[Tokens, ...] = ()
-    """Those of the part after, which keep bits alive beyond the limit once they have begun."""
+    """Those of the next part, if there is a limit: one that has begun may go on beyond it."""
 
     @property
     def bits(self) -> int:
@@ -82,41 +77,43 @@ class Register:
 
 
 @dataclass(frozen=True)
-class Soft:
-    """Something that may be given up."""
+class SoftConstraint:
+    """A constraint that may be given up."""
 
     bits: int
-    price: float
+    """Bits of which one is set when it is met."""
+    penalty: float
+    """What an output without it pays."""
 
 
 @dataclass
-class Demands:
+class BitLayout:
     """The bits of a sentence, and everything that reads or sets them."""
 
     goals: list[Goal] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
-    softs: list[Soft] = field(default_factory=list)
+    soft: list[SoftConstraint] = field(default_factory=list)
     met: list[int] = field(default_factory=list)
-    """For each demand, in the order given, the bits of which one says that it is met."""
-    settled: list[int] = field(default_factory=list)
-    """For each kind of demand, the states it can be in: what a set of met ones is made of."""
+    """For each constraint, in the order given, the bits of which one is set when it is met."""
+    states_of_each: list[int] = field(default_factory=list)
+    """For each different constraint, how many states it can be in, as sets of met ones count."""
     at_end: int = 0
     """Bits that count only if the output ends here."""
     hard: int = 0
     """Bits that an output must have to end."""
     hard_tokens: list[tuple[int, int]] = field(default_factory=list)
-    """Constraint tokens of what can't be given up, and the bits of which one says it is there."""
+    """For each part that can't be given up: its tokens, and the bits of which one is then set."""
     hard_wanted: int = 0
-    """Bits by which what can't be given up is wanted."""
+    """Bits that stand for what can't be given up where it is said what a node advances."""
     bits: int = 0
     """How many bits a hypothesis has."""
     wanted: int = 0
-    """How many bits there are, those that only name stages included."""
+    """How many bits there are, those that only stand for stages included."""
     size: int = 0
-    """C in the paper."""
+    """The number of constraint tokens: C in the paper."""
     hard_size: int = 0
-    """The part of it that can't be given up."""
+    """Those of them that can't be given up."""
 
     @property
     def strict(self) -> bool:
@@ -124,91 +121,119 @@ class Demands:
         return any(goal.strict for goal in self.goals)
 
 
-def number_demands(demanded: Sequence[Demand], words: Words | None = None) -> Demands:
-    """Give every demand of a sentence its bits."""
-    return _Numbering(demanded, words).demands
+def lay_out_bits(
+    constraints: Sequence[TokenConstraint],
+    words: WordBoundaries | None = None,
+    sentence: int | None = None,
+) -> BitLayout:
+    """Give every constraint of a sentence its bits.
+
+    Raises:
+        ConstraintError: a pattern needs more bits than there may be; ``sentence`` is then named.
+    """
+    return _Numbering(constraints, words, sentence).layout
 
 
 class _Numbering:
-    """The work of `number_demands`."""
+    """Numbers the bits of one sentence for `lay_out_bits`."""
 
-    def __init__(self, demanded: Sequence[Demand], words: Words | None) -> None:
+    def __init__(
+        self,
+        constraints: Sequence[TokenConstraint],
+        words: WordBoundaries | None,
+        sentence: int | None,
+    ) -> None:
         self.words = words
-        self.demands = Demands()
+        self.layout = BitLayout()
+        self._constraints = constraints
+        self._sentence = sentence
         self._free_bit = 0
-        self._unnamed: list[Callable[[int], None]] = []
+        # Stages wait for their wanted bits until all bits of hypotheses have been given away.
+        self._stages_to_add: list[Callable[[int], None]] = []
         met: dict[Hashable, list[int]] = {}
-        for demand, times in Counter(demanded).items():
-            if isinstance(demand, Pattern):
-                met[demand] = self._add_pattern(demand, times)
+        for constraint, times in Counter(constraints).items():
+            if isinstance(constraint, Pattern):
+                met[constraint] = self._add_pattern(constraint, times)
             else:
-                met[demand] = self._add_phrase(demand, times)
-        self.demands.bits = self._free_bit
-        for name in self._unnamed:
-            name(self._take_bits(1))
-        self.demands.wanted = self._free_bit
-        copies = {demand: iter(bits) for demand, bits in met.items()}
-        self.demands.met = [next(copies[demand]) for demand in demanded]
+                met[constraint] = self._add_phrase([Form(constraint)], times)
+        self.layout.bits = self._free_bit
+        for add in self._stages_to_add:
+            add(self._take_bits(1))
+        self.layout.wanted = self._free_bit
+        copies = {constraint: iter(bits) for constraint, bits in met.items()}
+        self.layout.met = [next(copies[constraint]) for constraint in constraints]
 
-    def _take_bits(self, count: int, in_one_word: bool = False) -> int:
+    def _take_bits(self, count: int, in_one_array: bool = False) -> int:
         """Return the first of some bits that are free."""
-        if in_one_word and self._free_bit % _WORD + count > _WORD:
-            self._free_bit += _WORD - self._free_bit % _WORD
+        if in_one_array and self._free_bit % _BITS_PER_ARRAY + count > _BITS_PER_ARRAY:
+            self._free_bit += _BITS_PER_ARRAY - self._free_bit % _BITS_PER_ARRAY
         first = self._free_bit
         self._free_bit += count
         return first
 
-    def _add_phrase(self, tokens: Tokens, times: int) -> list[int]:
+    def _add_phrase(self, forms: Sequence[Form], times: int, exact: bool = False) -> list[int]:
+        """Add a phrase that must occur so many times, in any of its spellings."""
+        size = _shortest(forms)
         first = self._take_bits(times)
         field_bits = ((1 << times) - 1) << first
-        self.demands.size += len(tokens) * times
-        self.demands.hard_size += len(tokens) * times
-        self.demands.hard_wanted |= field_bits
+        self.layout.size += size * times
+        self.layout.hard_size += size * times
+        self.layout.hard_wanted |= field_bits
         bits = [1 << (first + copy) for copy in range(times)]
-        self.demands.hard_tokens += [(len(tokens), bit) for bit in bits]
-        self.demands.hard |= field_bits
-        self.demands.settled.append(times + 1)
-        goal = Goal(
-            tokens,
-            sets=1 << first,
-            repeats=field_bits if times > 1 else 0,
-            wanted=field_bits,
-            weight=len(tokens),
-            size=len(tokens),
-            waits=self._waits(tokens),
-        )
-        self.demands.goals.append(goal)
+        self.layout.hard_tokens += [(size, bit) for bit in bits]
+        self.layout.hard |= field_bits
+        self.layout.states_of_each.append(times + 1)
+        for form in forms:
+            goal = Goal(
+                self._anchored(form),
+                sets=1 << first,
+                repeats=field_bits if times > 1 else 0,
+                wanted=field_bits,
+                weight=size,
+                size=size,
+                waits=self._waits(form.tokens),
+                exact=field_bits if exact else 0,
+            )
+            self.layout.goals.append(goal)
         return bits
 
     def _waits(self, tokens: Tokens) -> bool:
         return self.words is not None and self.words.waits(tokens)
 
+    def _anchored(self, form: Form) -> Tokens:
+        """Return the tokens of a form behind what it has to stand behind."""
+        if form.first:
+            return (BEGIN, *form.tokens)
+        return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
+
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
+        if pattern.is_phrase:
+            return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
         size = sum(_shortest(part) for part in pattern.parts) * copies
-        self.demands.size += size
+        self.layout.size += size
         if len(pattern.parts) == 1 and copies == 1 and not pattern.last:
             met = [self._add_single(pattern)]
         else:
             met = self._add_chain(pattern, copies)
-        if pattern.price is None:
-            self.demands.hard |= met[-1]
-            self.demands.hard_size += size
+        if pattern.penalty is None:
+            self.layout.hard |= met[-1]
+            self.layout.hard_size += size
         else:
-            price = pattern.price * times / copies
-            self.demands.softs += [Soft(bits, price) for bits in met]
+            penalty = pattern.penalty * times / copies
+            self.layout.soft += [SoftConstraint(bits, penalty) for bits in met]
         return met if copies == times else met * times
 
     def _add_single(self, pattern: Pattern) -> int:
         bit = 1 << self._take_bits(1)
         size = _shortest(pattern.parts[0])
-        if pattern.price is None:
-            self.demands.hard_tokens.append((size, bit))
-            self.demands.hard_wanted |= bit
-        self.demands.settled.append(2)
+        if pattern.penalty is None:
+            self.layout.hard_tokens.append((size, bit))
+            self.layout.hard_wanted |= bit
+        self.layout.states_of_each.append(2)
         for form in pattern.parts[0]:
             goal = Goal(
-                _anchored(form),
+                self._anchored(form),
                 sets=bit,
                 wanted=bit,
                 weight=size,
@@ -216,7 +241,7 @@ class _Numbering:
                 waits=not pattern.strict and self._waits(form.tokens),
                 strict=pattern.strict,
             )
-            self.demands.goals.append(goal)
+            self.layout.goals.append(goal)
         return bit
 
     def _add_chain(self, pattern: Pattern, copies: int) -> list[int]:
@@ -225,49 +250,59 @@ class _Numbering:
         registers: list[Register | None] = [None]
         for number in range(1, len(parts)):
             limit = pattern.within if number % inner else None
-            registers.append(self._add_register(parts[number - 1], parts[number], limit))
+            forms = tuple(form.tokens for form in parts[number])
+            length = self._register_length(parts[number - 1], forms, limit)
+            self._refuse_register(pattern, forms, length, limit)
+            registers.append(self._add_register(forms, length, limit))
         final = 1 << self._take_bits(1)
         if pattern.last:
-            self.demands.at_end |= final
-        self.demands.settled.append(len(parts) + 1)
+            self.layout.at_end |= final
+        self.layout.states_of_each.append(len(parts) + 1)
         ends = [register.bits for register in registers if register] + [final]
         for number, (part, register) in enumerate(zip(parts, registers, strict=True)):
             self._add_stage(pattern, number, part, register, ends)
         return [sum(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
 
-    def _add_register(
-        self, before: tuple[Form, ...], after: tuple[Form, ...], limit: int | None
-    ) -> Register:
-        forms = tuple(form.tokens for form in after)
-        if limit is None:
-            meet = any(_may_overlap(b.tokens, tokens) for b in before for tokens in forms)
-            length = max(map(len, forms)) + 1 if meet else 1
-        else:
-            self._refuse_parts_of_words(forms)
-            length = limit + max(count_units(tokens, self.words) for tokens in forms) + 1
-        if length > _WORD:
+    def _register_length(
+        self, before: tuple[Form, ...], forms: Sequence[Tokens], limit: int | None
+    ) -> int:
+        """Return the bits of the register between a part and the forms of the next."""
+        if limit is not None:
+            return limit + max(count_units(tokens, self.words) for tokens in forms) + 1
+        meet = any(_may_overlap(form.tokens, tokens) for form in before for tokens in forms)
+        return max(map(len, forms)) + 1 if meet else 1
+
+    def _refuse_register(
+        self, pattern: Pattern, forms: Sequence[Tokens], length: int, limit: int | None
+    ) -> None:
+        """Raise if a distance can't be counted, or has more bits than fit into an array."""
+        words = None if limit is None else self.words
+        for tokens in forms:
+            if words is not None and not words.starting[tokens[0]]:
+                raise ConstraintError(
+                    "a part of a pattern with a limit has to begin with a word: {}",
+                    Subject("phrase", self._constraints.index(pattern), str(list(tokens))),
+                    sentence=self._sentence,
+                )
+        if length > _BITS_PER_ARRAY:
             raise ConstraintError(
                 f"a pattern with parts of {max(map(len, forms))} tokens"
                 + (f" within {limit} words" if limit is not None else "")
-                + f" is too long to be kept track of (at most {_WORD - 1} together)"
+                + f" is too long to be kept track of (at most {_BITS_PER_ARRAY - 1} together)",
+                sentence=self._sentence,
             )
+
+    def _add_register(self, forms: tuple[Tokens, ...], length: int, limit: int | None) -> Register:
         register = Register(
-            first=self._take_bits(length, in_one_word=True),
+            first=self._take_bits(length, in_one_array=True),
             length=length,
             stays=limit is None,
             by_words=limit is not None and self.words is not None,
             limit=limit or 0,
             forms=forms if limit is not None else (),
         )
-        self.demands.registers.append(register)
+        self.layout.registers.append(register)
         return register
-
-    def _refuse_parts_of_words(self, forms: Sequence[Tokens]) -> None:
-        for tokens in forms:
-            if self.words is not None and not self.words.starting[tokens[0]]:
-                raise ConstraintError(
-                    f"a part of a pattern with a limit has to begin with a word: {list(tokens)}"
-                )
 
     def _add_stage(
         self,
@@ -283,26 +318,26 @@ class _Numbering:
         sets = ends[number] & -ends[number]
         needs = [self._needs(form.tokens, register) for form in part]
 
-        def name(bit: int) -> None:
+        def add(bit: int) -> None:
             wanted = 1 << bit
             enabled = ends[number - 1] if number else 0
             stage = Stage(sum(ends[number:]), enabled, wanted, size)
-            self.demands.stages.append(stage)
-            if pattern.price is None:
-                self.demands.hard_tokens.append((size, stage.reached))
-                self.demands.hard_wanted |= wanted
+            self.layout.stages.append(stage)
+            if pattern.penalty is None:
+                self.layout.hard_tokens.append((size, stage.reached))
+                self.layout.hard_wanted |= wanted
             for form, on_the_way in zip(part, needs, strict=True):
                 goal = Goal(
-                    _anchored(form),
+                    self._anchored(form),
                     sets=sets,
                     wanted=wanted,
                     size=size,
                     needs=on_the_way,
                     waits=at_end or self._waits(form.tokens),
                 )
-                self.demands.goals.append(goal)
+                self.layout.goals.append(goal)
 
-        self._unnamed.append(name)
+        self._stages_to_add.append(add)
 
     def _needs(self, tokens: Tokens, register: Register | None) -> tuple[int, ...]:
         """Return the bits of which one must be set when so many tokens of a form were taken.
@@ -324,21 +359,17 @@ class _Numbering:
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
 
 
-def _shortest(part: tuple[Form, ...]) -> int:
+def _shortest(part: Sequence[Form]) -> int:
     """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
 
     A shorter one that counts only at the beginning is no help to an output that has begun.
     """
-    anywhere = [form for form in part if not form.first]
+    anywhere = [form for form in part if not form.first and not form.apart]
     return min(len(form.tokens) for form in anywhere or part)
 
 
-def _anchored(form: Form) -> Tokens:
-    return (BEGIN, *form.tokens) if form.first else form.tokens
-
-
 def _may_overlap(before: Tokens, after: Tokens) -> bool:
-    """Say whether ``after`` can end with or after ``before`` and share tokens with it."""
+    """Return whether ``after`` can end with or after ``before`` and share tokens with it."""
     for shared in range(1, len(after) + 1):
         beginning = after[:shared]
         if shared <= len(before):

@@ -1,6 +1,6 @@
-"""What ends and what has begun at each node, packed by layers: one thing a node in each.
+"""What ends and what has begun at each node, packed in layers: one entry per node in each layer.
 
-Most nodes end one phrase or none, so there are few layers; walking through all of them is a
+Most nodes end one phrase or none, so there are few layers; going through all of them is a
 handful of array operations, however many hypotheses there are.
 """
 
@@ -22,20 +22,20 @@ _Entry = TypeVar("_Entry")
 
 @dataclass(frozen=True)
 class Completion:
-    """One thing that ends at each node; a node where several end has several of these."""
+    """One goal that ends at each node; if several end at a node, there are several layers."""
 
-    sets: Bits  # shape of each word: (nodes,)
+    sets: Bits  # shape of each array: (nodes,)
     repeats: Bits | None
     needs: Bits | None
     weight: IntArray  # shape: (nodes,)
 
 
 @dataclass(frozen=True)
-class Begun:
-    """One suffix of each node that has begun something; what counts for most comes first."""
+class BegunPhrases:
+    """One suffix of each node that has begun a phrase; the one with most tokens comes first."""
 
-    gain: IntArray  # shape: (nodes,)
-    node: IntArray
+    gain: IntArray  # shape: (nodes,), the constraint tokens in the bank for it
+    node: IntArray  # shape: (nodes,), the node of the suffix
     begun: Bits
     needs: Bits | None
 
@@ -43,60 +43,80 @@ class Begun:
 _NO_GOAL = Goal((), sets=0, wanted=0, size=0)
 
 
-def pack_goals(ends: Sequence[Sequence[Goal]], words: int) -> list[Completion]:
-    """Pack what ends at each node. ``words`` is the width of sets of bits."""
-    return [_pack_goal_layer(layer, words) for layer in _layers(ends, _NO_GOAL)]
+def pack_completions(ends: Sequence[Sequence[Goal]], bit_arrays: int) -> list[Completion]:
+    """Pack what ends at each node, with sets of bits in so many arrays."""
+    return [_pack_goal_layer(layer, bit_arrays) for layer in _layers(ends, _NO_GOAL)]
 
 
-def _pack_goal_layer(goals: Sequence[Goal], words: int) -> Completion:
+def _pack_goal_layer(goals: Sequence[Goal], bit_arrays: int) -> Completion:
     repeats = [goal.repeats for goal in goals]
     needs = [goal.needed(len(goal.tokens)) for goal in goals]
     return Completion(
-        pack_bits([goal.sets for goal in goals], words),
-        pack_bits(repeats, words) if any(repeats) else None,
-        pack_bits(needs, words) if any(needs) else None,
+        pack_bits([goal.sets for goal in goals], bit_arrays),
+        pack_bits(repeats, bit_arrays) if any(repeats) else None,
+        pack_bits(needs, bit_arrays) if any(needs) else None,
         np.array([goal.weight for goal in goals], dtype=np.int64),
     )
 
 
 def pack_progress(
-    progress: Sequence[Sequence[Progress]], roots: Sequence[int], words: int
-) -> list[Begun]:
+    progress: Sequence[Sequence[Progress]], roots: Sequence[int], bit_arrays: int
+) -> list[BegunPhrases]:
     """Pack what has begun at each node; ``roots`` has the root of each node's trie."""
     packed = []
     for layer in _layers(progress, Progress(0, 0, 0, 0)):
         needs = [one.needs for one in layer]
         nodes = [root + one.node for root, one in zip(roots, layer, strict=True)]
         packed.append(
-            Begun(
+            BegunPhrases(
                 np.array([one.gain for one in layer], dtype=np.int64),
                 np.array(nodes, dtype=np.int64),
-                pack_bits([one.wanted for one in layer], words),
-                pack_bits(needs, words) if any(needs) else None,
+                pack_bits([one.wanted for one in layer], bit_arrays),
+                pack_bits(needs, bit_arrays) if any(needs) else None,
             )
         )
     return packed
 
 
 def _layers(rows: Sequence[Sequence[_Entry]], nothing: _Entry) -> list[list[_Entry]]:
-    """Turn lists, one a node, into layers with one entry for each node."""
+    """Turn lists, one per node, into layers with one entry per node."""
     longest = max(map(len, rows))
     return [[row[i] if i < len(row) else nothing for row in rows] for i in range(longest)]
 
 
-def counts(layer: Begun, states: States, unmet: Bits) -> BoolArray:
-    """Say where a suffix has begun something that is of use."""
+def is_in_progress(layer: BegunPhrases, states: States, unmet: Bits) -> BoolArray:
+    """Return a mask of those whose suffix has begun something that is of use."""
     of_use = intersects(layer.begun, states.node, unmet)
     if layer.needs is not None:
         of_use &= _allowed(layer.needs, states.node, states.seen)
     return of_use
 
 
+def tokens_in_progress(layers: Sequence[BegunPhrases], states: States, unmet: Bits) -> IntArray:
+    """Return the tokens of the longest beginning of something unmet that each output ends in."""
+    most: IntArray | None = None
+    for layer in layers:
+        gain = layer.gain[states.node] * is_in_progress(layer, states, unmet)
+        most = gain if most is None else np.maximum(most, gain)
+    assert most is not None
+    return most
+
+
+def nodes_in_progress(layers: Sequence[BegunPhrases], states: States) -> IntArray:
+    """Return the node of the phrase in progress, 0 where there is none."""
+    node = np.zeros_like(states.node)
+    unmet = states.unmet
+    for layer in reversed(layers):
+        begun = is_in_progress(layer, states, unmet)
+        node = np.where(begun, layer.node[states.node], node)
+    return node
+
+
 def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
-    """Say where one of the bits needed is set, or none is needed."""
+    """Return a mask of those that have one of the bits needed, or need none."""
     free: BoolArray = needs[0][node] == 0
-    for word in needs[1:]:
-        free &= word[node] == 0
+    for array in needs[1:]:
+        free &= array[node] == 0
     return np.asarray(free | intersects(needs, node, bits))
 
 

@@ -1,12 +1,13 @@
 """What may be demanded of an output, as tokens.
 
 A plain phrase is a sequence of tokens. A `Pattern` is everything else: several spellings of
-which any will do, parts in order with something between them, a place at the beginning or the
-end, a price at which it is given up. The automaton compiles both to the same tables.
+which any will do, parts in order with something between them, a position at the beginning or the
+end, a penalty for which it is given up. The automaton compiles both to the same tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexbeam.search.arrays import Tokens
@@ -19,13 +20,18 @@ class Form:
     tokens: Tokens
     first: bool = False
     """It counts only as the beginning of the output."""
+    apart: bool = False
+    """It counts only where no word goes on before it: after a token that ends a word whatever
+    follows (``closing``: an opening quotation mark, a hyphen), or at the beginning of the output.
+    Without word boundaries it counts anywhere."""
 
 
 @dataclass(frozen=True)
 class Pattern:
     """Parts that must follow one another without sharing tokens, each in any of its forms.
 
-    A pattern given n times must occur n times, each time after the time before.
+    A pattern given n times must occur n times, each time after the time before; one of a single
+    part that ``may_overlap`` counts as a plain phrase does, whose occurrences may share tokens.
     """
 
     parts: tuple[tuple[Form, ...], ...]
@@ -33,16 +39,48 @@ class Pattern:
     """Most words between two neighbouring parts; None: anything may stand between them."""
     last: bool = False
     """The last part must be the end of the output."""
-    price: float | None = None
+    penalty: float | None = None
     """The pattern is given up if meeting it costs more log-probability than this; None: never."""
+    may_overlap: bool = False
+    """Its forms are spellings of one phrase: occurrences are counted as those of a phrase."""
+    exact: bool = False
+    """It may not occur more often than it is given; only for a pattern that ``may_overlap``."""
 
     @property
     def strict(self) -> bool:
         """Whether the output has to begin with it, and may go on with its last word."""
-        alone = len(self.parts) == 1 and self.price is None and not self.last
+        alone = len(self.parts) == 1 and self.penalty is None and not self.last
         return alone and all(form.first for form in self.parts[0])
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether it is one phrase in several spellings, to stand anywhere."""
+        return (
+            self.may_overlap
+            and len(self.parts) == 1
+            and self.penalty is None
+            and not self.last
+            and not self.strict
+        )
 
     @property
     def tokens(self) -> set[int]:
         """All tokens of all forms."""
         return {token for part in self.parts for form in part for token in form.tokens}
+
+
+TokenConstraint = Tokens | Pattern
+"""A constraint of the search: a plain phrase or a pattern."""
+
+
+def tokens_of(constraint: TokenConstraint) -> Sequence[int]:
+    """Return the tokens of a constraint, in whatever form."""
+    return sorted(constraint.tokens) if isinstance(constraint, Pattern) else constraint
+
+
+def show_constraint(constraint: TokenConstraint) -> str:
+    """Return how an error shows a constraint where nothing but its tokens is known."""
+    if not isinstance(constraint, Pattern):
+        return str(list(constraint))
+    parts = ("|".join(str(list(form.tokens)) for form in part) for part in constraint.parts)
+    return " … ".join(parts)

@@ -1,11 +1,11 @@
 """How many tokens a hypothesis still needs before it may end.
 
-The search promises that every constraint is met as long as the length limit leaves room. To
-keep it, a hypothesis must be dropped when it can no longer finish in time, and not before. The
-constraint tokens that are missing (C minus its bank) are enough if phrases are put side by
-side, but phrases may share tokens, and avoided phrases may stand in the way. So for a sentence
-with few phrases the exact number is worked out for each state of its automaton, backwards from
-the states that may end; with many phrases, where there are too many states, C minus the bank
+The search promises that every constraint is met as long as the length limit allows it. To keep
+the promise, a hypothesis must be dropped when it can no longer finish within the limit, and not
+before. The constraint tokens that are missing (C minus its bank) are enough if phrases are put
+side by side, but phrases may share tokens, and avoided phrases may forbid that order. So for a
+sentence with few phrases the exact number is worked out for each state of its automaton, backwards
+from the states that may end; with many phrases, where there are too many states, C minus the bank
 is used.
 """
 
@@ -18,10 +18,10 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import BEGIN, ROOT
+from lexbeam.search.automaton.trie import ANCHORS, ROOT
 
 NEVER = 1 << 40
-"""The need of a state from which the end can't be reached."""
+"""The need of a state from which no end can be reached."""
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
@@ -35,63 +35,65 @@ class _Needs(NamedTuple):
     """The needs of one sentence's states."""
 
     keys: IntArray | None
-    """What the states are, rising; None: all there are."""
+    """The keys of the states, rising; None: the key is the index into ``need``."""
     need: IntArray
+    """The need of each."""
 
 
-class Room:
-    """The tokens still needed, for every state of every sentence of a batch."""
+class RemainingTokens:
+    """How many tokens are still needed, for every state of every sentence of a batch."""
 
     def __init__(self, automaton: Automaton, vocabulary_size: int, eos: int) -> None:
         self._automaton = automaton
         self._vocabulary_size = vocabulary_size
         self._eos = eos
-        self._bits = np.array([demands.bits for demands in automaton.demands])
+        self._bits = np.array([layout.bits for layout in automaton.layouts])
         sizes = np.array([len(trie.nodes) for trie in automaton.tries])
-        chained = np.array([bool(demands.registers) for demands in automaton.demands], np.bool_)
+        chained = np.array([bool(layout.registers) for layout in automaton.layouts], np.bool_)
         small = (self._bits <= _MOST_BITS) & (
             sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
         )
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
         self._laid_out = False
-        self.worst = automaton.sizes.copy()
-        """As much as any state needs, or more. # shape: (sentences,)"""
+        self.most_needed = automaton.sizes.copy()
+        """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
-        """Tokens that matter to a sentence, at most; all others are alike."""
+        """The most tokens in the phrases of a sentence; all other tokens are alike."""
         at_once = self.exact & (
             chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
         )
         for sentence in np.flatnonzero(self.exact & ~self._concatenates()).tolist():
             solved = self._solve(sentence, at_once=True) if at_once[sentence] else None
-            self.worst[sentence] = self._worst_of(sentence, solved)
+            self.most_needed[sentence] = self._most_needed_in(sentence, solved)
 
-    def _worst_of(self, sentence: int, solved: _Needs | None) -> int:
-        """Return the largest need of a state that the search can come to, or a bound on it."""
-        demands = self._automaton.demands[sentence]
+    def _most_needed_in(self, sentence: int, solved: _Needs | None) -> int:
+        """Return the largest need of a state that the search can reach, or a bound on it."""
+        layout = self._automaton.layouts[sentence]
         if solved is None:
             # Before each part, and at first, a word may have to go on and another to begin. Twice
             # that is far more than has been seen; it only makes the search look earlier.
-            return 2 * (demands.hard_size + 2 * (len(demands.hard_tokens) + 1))
+            return 2 * (layout.hard_size + 2 * (len(layout.hard_tokens) + 1))
         need = solved.need
         nodes = self._automaton.tries[sentence].nodes
-        if demands.strict and not any(node.avoided or node.held for node in nodes):
-            # States off the only way an output may begin are never come to. (Where something is
-            # avoided, a state on that way may have no way to the end either.)
+        if layout.strict and not any(node.avoided or node.held for node in nodes):
+            # States that no output may begin with are never reached. (Where something is avoided,
+            # the end may be out of reach from states that an output may begin with, too.)
             start = self._automaton.start().take(np.array([sentence]))
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
 
     def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Say in which sentences phrases can be put side by side in any order."""
+        """Return a mask of the sentences whose phrases can be put side by side in any order."""
         words = self._automaton.whole_words
         free = []
-        for demands, trie in zip(self._automaton.demands, self._automaton.tries, strict=True):
+        for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
             hindered = any(node.avoided or node.held for node in trie.nodes)
-            placed = demands.strict or demands.at_end or demands.softs
-            first = trie.nodes[ROOT].children.keys() - {BEGIN}
+            hindered |= any(goal.exact for goal in layout.goals)
+            anchored = layout.strict or layout.at_end or layout.soft
+            first = trie.nodes[ROOT].children.keys() - ANCHORS
             glued = words and not all(map(words.ends, first))
-            free.append(not hindered and not glued and not placed)
+            free.append(not hindered and not glued and not anchored)
         return np.array(free, dtype=np.bool_)
 
     def needs(self, states: States, sentences: IntArray) -> IntArray:
@@ -130,12 +132,12 @@ class Room:
         assert solved is not None
         if solved.keys is None:
             return solved.need[keys]
-        places = np.minimum(np.searchsorted(solved.keys, keys), len(solved.keys) - 1)
-        # What can't be come to has no need: it is a state that an avoided phrase leads to.
-        return np.where(solved.keys[places] == keys, solved.need[places], NEVER)
+        indices = np.minimum(np.searchsorted(solved.keys, keys), len(solved.keys) - 1)
+        # A missing state is reachable only through an avoided phrase.
+        return np.where(solved.keys[indices] == keys, solved.need[indices], NEVER)
 
     def _lay_out(self) -> None:
-        """Put the tables of all sentences into one, so that one look-up serves the batch."""
+        """Put the tables of all sentences into one, so that one look-up is enough per batch."""
         solved = [self._solve(sentence) for sentence in range(len(self._solved))]
         self._dense = np.array([one is not None and one.keys is None for one in solved], np.bool_)
         nothing = np.zeros(1, np.int64)
@@ -147,10 +149,10 @@ class Room:
     def _solve(self, sentence: int, at_once: bool = False) -> _Needs | None:
         """Work the need out for each state of a sentence; None if there are too many.
 
-        What would be too much before decoding starts, ``at_once``, is tried again later.
+        With ``at_once`` only what can be done before decoding starts; the rest is tried later.
         """
         if self.exact[sentence] and self._solved[sentence] is None:
-            if self._automaton.demands[sentence].registers:
+            if self._automaton.layouts[sentence].registers:
                 self._solved[sentence] = self._solve_reachable(sentence, at_once)
             else:
                 self._solved[sentence] = self._solve_all(sentence)
@@ -161,12 +163,14 @@ class Room:
         """List every combination of a node and phrases met."""
         nodes = len(self._automaton.tries[sentence].nodes)
         keys = np.arange(nodes << int(self._bits[sentence]))
-        following, closed, done = self._look_ahead(sentence, keys, self._tell_tokens(sentence)[0])
+        following, closed, done = self._look_ahead(
+            sentence, keys, self._relevant_tokens(sentence)[0]
+        )
         return _Needs(None, _shortest(following, closed, done))
 
     def _solve_reachable(self, sentence: int, at_once: bool) -> _Needs | None:
-        """List the states that some output comes to: of registers, most combinations are none."""
-        tokens, aside = self._tell_tokens(sentence)
+        """List the states that an output can reach; most combinations of registers are none."""
+        tokens, aside = self._relevant_tokens(sentence)
         most = _MOST_MOVES_AT_ONCE // len(tokens) if at_once else _MOST_STATES
         bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
@@ -184,13 +188,13 @@ class Room:
                 return None
         keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
         order = keys.argsort()
-        places = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
-        return _Needs(known, _shortest(places, closed[order], done[order]))
+        indices = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
+        return _Needs(known, _shortest(indices, closed[order], done[order]))
 
     def _look_ahead(
         self, sentence: int, keys: IntArray, tokens: IntArray
     ) -> tuple[IntArray, BoolArray, BoolArray]:
-        """Return where tokens lead from states, which may not be taken, and who may end.
+        """Return where tokens lead from states, which are forbidden, and which states may end.
 
         # shape: (states, tokens), (states, tokens), (states,).
         """
@@ -198,12 +202,13 @@ class Room:
         nodes = automaton.roots[sentence] + (keys >> bits)
         met = (keys & ((1 << bits) - 1)).astype(np.uint64)
         no_bits = np.zeros_like(met)
-        words = (met, *[no_bits] * (automaton.words - 1)) if automaton.words else ()
-        states = automaton.at(nodes, words)
+        bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
+        states = automaton.at(nodes, bits_met)
         after = automaton.advance(states.column(), tokens[None, :])
         closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
-        if automaton.words:
-            hard = np.uint64(automaton.demands[sentence].hard)
+        closed |= automaton.is_one_too_many(states, np.broadcast_to(tokens, closed.shape))
+        if automaton.bit_arrays:
+            hard = np.uint64(automaton.layouts[sentence].hard)
             done = (states.seen[0] & hard) == hard
         hold = automaton.hold(states)
         if hold is not None and automaton.whole_words is not None:
@@ -211,22 +216,26 @@ class Room:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
 
-    def _tell_tokens(self, sentence: int) -> tuple[IntArray, IntArray]:
-        """Return the tokens that a shortest way to the end may need, and nodes that it need not.
+    def _relevant_tokens(self, sentence: int) -> tuple[IntArray, IntArray]:
+        """Return the tokens that a shortest output may need, and nodes that it does not.
 
-        Of the tokens that are in no phrase, one of each kind will do. What is only in avoided
-        phrases is no better than one of its kind: it serves nothing, and closes ways. So it is
-        left out, and with it go the nodes behind it, each with what may be met at the root.
+        Of the tokens that are in no phrase, one of each kind is enough. A token that is only in
+        avoided phrases is no better than one of its kind: it advances nothing, and forbids some
+        tokens after it. So it is left out, and so are the nodes it leads to, each with what may be
+        met at the root.
         """
         trie, words = self._automaton.tries[sentence], self._automaton.whole_words
-        demanded = {t for goal in self._automaton.demands[sentence].goals for t in goal.tokens}
+        in_phrases = {t for goal in self._automaton.layouts[sentence].goals for t in goal.tokens}
         other = np.ones(self._vocabulary_size, dtype=np.bool_)
         other[[*trie.alphabet, self._eos]] = False
         kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
-        for mark in () if words is None else (words.boundary, words.starting):
+        marks = [] if words is None else [words.boundary, words.starting]
+        if words is not None and trie.apart != ROOT:
+            marks.append(words.closing)
+        for mark in marks:
             kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
         kinds = [kind for kind in kinds if (kind & other).any()]
-        left_out = {t for t in trie.alphabet if t not in demanded and any(k[t] for k in kinds)}
+        left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
         tokens = [token for token in trie.alphabet if token not in left_out]
         tokens += [int((kind & other).argmax()) for kind in kinds]
         behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}

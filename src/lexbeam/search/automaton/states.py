@@ -13,7 +13,7 @@ from lexbeam.search.arrays import Bits, IntArray
 class States(NamedTuple):
     """Where hypotheses stand; all arrays have one shape, that of the hypotheses."""
 
-    node: IntArray
+    node: IntArray  # in the trie of their sentence
     met: Bits
     met_tokens: IntArray  # constraint tokens of met phrases
     seen: Bits  # met, or waiting for the end of the word
@@ -23,8 +23,8 @@ class States(NamedTuple):
 
     @property
     def unmet(self) -> Bits:
-        """Return what is still of use: all that has not been seen, of patterns the next parts."""
-        unseen = tuple(~word for word in self.seen)
+        """What is still of use: all that has not been seen; of patterns, the next parts."""
+        unseen = tuple(~bits for bits in self.seen)
         if self.stages is None:
             return unseen
         return tuple(a & b for a, b in zip(unseen, self.stages, strict=True))
@@ -34,11 +34,11 @@ class States(NamedTuple):
         return self._each(lambda array: array.take(rows))
 
     def column(self) -> States:
-        """Return the states as one column, ready to meet a row of tokens each."""
+        """Return the states as one column, to be broadcast against a row of tokens each."""
         return self._each(lambda array: array[:, None])
 
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
-        """Apply a function to every array, once to arrays that stand for two things."""
+        """Apply a function to every array, once to arrays that are both met and seen."""
         node, met, met_tokens, seen, seen_tokens, bank, stages = self
         met, met_tokens = tuple(map(change, met)), change(met_tokens)
         if seen is self.met:

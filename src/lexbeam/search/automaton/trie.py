@@ -2,11 +2,13 @@
 
 A hypothesis must never forget progress that is really there: after ``a a`` the phrase ``a b``
 has one token of progress. Failure links give that: every node knows the longest proper suffix
-of its string that is again the beginning of a phrase. Everything here is done once a sentence,
+of its string that is again the beginning of a phrase. Everything here is done once per sentence,
 in plain Python; `lexbeam.search.automaton.automaton` packs the result into arrays for the search.
 
 What counts only at the beginning of an output begins with the token `BEGIN`, which no output
-has: it stands before the first token of all of them.
+has: it stands before the first token of all of them. What counts only where no word goes on
+before it begins with `APART`, which stands for the beginning and for every token that ends a
+word whatever follows.
 """
 
 from __future__ import annotations
@@ -15,50 +17,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lexbeam.search.arrays import Tokens
+from lexbeam.search.arrays import BoolArray, Tokens
 
 ROOT = 0
 BEGIN = -1
+APART = -2
+ANCHORS = frozenset({BEGIN, APART})
+"""What a goal may begin with that is no token of the output."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A string of tokens that does something for a demand when it ends (`automaton.bit_layout`)."""
+    """A string of tokens that meets a constraint, or a part of it (`automaton.bit_layout`)."""
 
     tokens: Tokens
     sets: int
     """The bit that is set."""
     wanted: int
-    """Bits of what it is good for."""
+    """Bits that stand for the constraint or part."""
     size: int
-    """Tokens that the demand, or this part of it, counts for."""
+    """Constraint tokens of the constraint or part."""
     weight: int = 0
-    """Those that are counted as soon as the bit is set, for good."""
+    """Those that are counted for good as soon as the bit is set."""
     repeats: int = 0
-    """The bits above, set one by one each time it ends again."""
+    """The bits above, set one by one each time the string ends again."""
     needs: tuple[int, ...] = ()
-    """Bits of which one must be set, by how many of the tokens were taken; none: nothing must."""
+    """Bits of which one must be set, by how many of the tokens were taken; empty: none must."""
     waits: bool = False
-    """It counts only if the token after it allows it: a word must not go on."""
+    """It counts only if the next token does not go on with its last word."""
     strict: bool = False
     """The output must begin with this, or another strict one."""
+    exact: int = 0
+    """The bits that are all set when the string may not end again; 0: it may end any time."""
 
     def needed(self, taken: int) -> int:
-        """Return the bits of which one must be set once so many nodes were passed."""
+        """Return the bits of which one must be set after so many nodes of the string."""
         if not self.needs:
             return 0
-        return self.needs[taken - (self.tokens[0] == BEGIN)]
+        return self.needs[taken - (self.tokens[0] in ANCHORS)]
 
 
 class Progress(NamedTuple):
-    """A suffix that has begun something."""
+    """A suffix that has begun some phrases."""
 
     gain: int
-    """Constraint tokens that are in the bank on its account."""
+    """Constraint tokens that are in the bank for it."""
     node: int
+    """The node of the suffix."""
     wanted: int
+    """Bits that stand for what has begun."""
     needs: int
-    """Bits of which one must be set for it to count; none: nothing must."""
+    """Bits of which one must be set for it to count; 0: none must."""
 
 
 @dataclass
@@ -69,29 +78,31 @@ class Node:
     children: dict[int, int] = field(default_factory=dict)
     failure: int = ROOT
     moves: dict[int, int] = field(default_factory=dict)
-    """Where a token leads from here, other than where it leads from the root."""
+    """The targets of tokens that lead elsewhere from here than from the root."""
     ends: list[Goal] = field(default_factory=list)
-    """What ends here, as a suffix of what has been read."""
+    """Goals that end here, as a suffix of what has been read."""
     begun: list[Goal] = field(default_factory=list)
-    """What has this node's string as a proper beginning."""
+    """Goals of which this node's string is a proper prefix."""
     serves: int = 0
     """Bits of what some suffix of this node's string begins or ends."""
     progress: list[Progress] = field(default_factory=list)
-    """Suffixes that have begun something, those that count for most first."""
+    """Suffixes that have begun something, those with most constraint tokens first."""
     avoided: bool = False
-    """Does an avoided phrase end here?"""
+    """Whether an avoided phrase ends here."""
     held: bool = False
-    """Does an avoided phrase end here if the word ends here?"""
+    """Whether an avoided phrase ends here if the word ends here."""
     strict: bool = False
-    """Must the output go on to a strict goal from here?"""
+    """Whether the output must go on to a strict goal from here."""
     leads: bool = False
-    """Does this node lie on the way to a strict goal?"""
+    """Whether this node is on the path to a strict goal."""
 
 
 class Trie:
-    """What is demanded and avoided in one sentence; node 0 is the root.
+    """The constraints and avoided phrases of one sentence; node 0 is the root.
 
-    ``whole_words`` are the avoided phrases that only count as whole words.
+    ``whole_words`` are the avoided phrases that only count as whole words. ``closing`` marks the
+    tokens after which a word has ended, whatever follows; it is needed for goals that begin with
+    `APART`. # shape: (vocabulary,)
     """
 
     def __init__(
@@ -99,8 +110,10 @@ class Trie:
         goals: Sequence[Goal],
         avoided: Sequence[Tokens] = (),
         whole_words: Sequence[Tokens] = (),
+        closing: BoolArray | None = None,
     ) -> None:
         self.nodes = [Node(depth=0)]
+        self._closing = closing
         for goal in goals:
             path = self._path(goal.tokens)
             for node in path[:-1]:
@@ -116,12 +129,29 @@ class Trie:
     @property
     def start(self) -> int:
         """The node of an output that has no tokens yet."""
-        return self.nodes[ROOT].children.get(BEGIN, ROOT)
+        return self.nodes[ROOT].children.get(BEGIN, self.apart)
+
+    @property
+    def apart(self) -> int:
+        """The node after a token that ends a word and is in no phrase; the root if none is."""
+        return self.nodes[ROOT].children.get(APART, ROOT)
+
+    def from_root(self, token: int) -> int:
+        """Return where a token leads from the root."""
+        known = self.nodes[ROOT].children.get(token)
+        return self._after_any(token) if known is None else known
+
+    def _after_any(self, token: int) -> int:
+        """Return the node of what is known after a token that begins no phrase."""
+        if token == APART or self.apart == ROOT:
+            return ROOT
+        is_apart = token == BEGIN or (self._closing is not None and bool(self._closing[token]))
+        return self.apart if is_apart else ROOT
 
     @property
     def alphabet(self) -> list[int]:
         """All tokens of all phrases, rising."""
-        return sorted({token for node in self.nodes for token in node.children} - {BEGIN})
+        return sorted({token for node in self.nodes for token in node.children} - ANCHORS)
 
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
@@ -135,7 +165,7 @@ class Trie:
         return path
 
     def _mark_strict(self, goals: Sequence[Goal]) -> None:
-        """Mark the ways to strict goals, up to the first that ends on each."""
+        """Mark the paths to strict goals, each up to the first strict goal that ends on it."""
         for goal in goals:
             if not goal.strict:
                 continue
@@ -147,32 +177,37 @@ class Trie:
                 node.strict = True
 
     def _link(self) -> None:
-        """Set the failure links, and hand down along them what suffixes know."""
-        queue = list(self.nodes[ROOT].children.values())
+        """Set the failure links, and let every node inherit what its suffixes end and begin."""
+        first = self.nodes[ROOT].children
+        queue = sorted(first.values(), key=lambda number: number != self.apart)
+        for token, child in first.items():
+            self.nodes[child].failure = self._after_any(token)
         for number in queue:
             node = self.nodes[number]
             suffix = self.nodes[node.failure]
             for token, child in node.children.items():
-                self.nodes[child].failure = suffix.moves.get(
-                    token, self.nodes[ROOT].children.get(token, ROOT)
-                )
+                self.nodes[child].failure = suffix.moves.get(token, self.from_root(token))
                 queue.append(child)
             self._inherit(number, suffix)
 
     def _inherit(self, number: int, suffix: Node) -> None:
+        """Add to a node what its longest suffix ends, begins and forbids."""
         node = self.nodes[number]
         node.serves = suffix.serves
         for goal in (*node.ends, *node.begun):
-            node.serves |= goal.wanted
+            if not self._is_anchor(number):
+                node.serves |= goal.wanted
         node.moves = {**suffix.moves, **node.children}
-        node.ends = node.ends + suffix.ends
+        node.ends = _once_each(node.ends + suffix.ends)
         node.avoided |= suffix.avoided
         node.held |= suffix.held
         node.progress = _most_first([*self._own_progress(number), *suffix.progress])
 
     def _own_progress(self, number: int) -> list[Progress]:
-        """Group what this node has begun by what that counts for."""
+        """Return what this node itself has begun, grouped by constraint tokens."""
         node = self.nodes[number]
+        if self.nodes[ROOT].children.get(APART) == number:
+            return []  # It has begun nothing yet.
         wanted: dict[tuple[int, int], int] = {}
         for goal in node.begun:
             gain = goal.size - (len(goal.tokens) - node.depth)
@@ -181,9 +216,23 @@ class Trie:
                 wanted[key] = wanted.get(key, 0) | goal.wanted
         return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
 
+    def _is_anchor(self, number: int) -> bool:
+        """Return whether a node stands for an anchor alone."""
+        first = self.nodes[ROOT].children
+        return any(first.get(anchor) == number for anchor in ANCHORS)
+
+
+def _once_each(goals: list[Goal]) -> list[Goal]:
+    """Leave out goals that say the same as another: one occurrence counts once."""
+    kept: list[Goal] = []
+    for goal in goals:
+        if not (goal.repeats and any(goal.repeats == other.repeats for other in kept)):
+            kept.append(goal)
+    return kept
+
 
 def _most_first(progress: Sequence[Progress]) -> list[Progress]:
-    """Leave out what never counts for more than something else that has begun."""
+    """Sort by constraint tokens; leave out what never counts for more than something else."""
     kept: list[Progress] = []
     covered = 0
     for one in sorted(progress, key=lambda one: -one.gain):

@@ -16,8 +16,8 @@ from lexbeam.search.arrays import IntArray, Tokens
 
 
 @dataclass(frozen=True)
-class Words:
-    """Facts about each token of a vocabulary. # shape of all: (vocabulary,)."""
+class WordBoundaries:
+    """Masks that say where words begin and end. # shape of all: (vocabulary,)."""
 
     boundary: NDArray[np.bool_]
     """Before this token a word has ended: it starts a word, is punctuation, or is the end."""
@@ -34,8 +34,8 @@ class Words:
         vocabulary_size: int,
         eos: int,
         starting: ArrayLike | None = None,
-    ) -> Words | None:
-        """Return the facts as checked arrays; None where phrases are plain token sequences."""
+    ) -> WordBoundaries | None:
+        """Return the masks as checked arrays; None where phrases are plain token sequences."""
         if boundary is None:
             for name, given in (("closing", closing), ("starting", starting)):
                 if given is not None:
@@ -55,18 +55,18 @@ class Words:
         return cls(*marks)
 
     def waits(self, phrase: Tokens) -> bool:
-        """Say whether the phrase counts only if a boundary follows."""
+        """Return whether the phrase counts only if a boundary follows."""
         return not self.closing[phrase[-1]]
 
     def ends(self, token: int) -> bool:
-        """Say whether a word has ended before this token."""
+        """Return whether a word has ended before this token."""
         return bool(self.boundary[token])
 
     def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
-        """Say before which of the tokens a word has ended."""
+        """Return a mask of the tokens before which a word has ended."""
         return self.boundary[tokens]
 
 
-def count_units(tokens: Tokens, words: Words | None) -> int:
+def count_units(tokens: Tokens, words: WordBoundaries | None) -> int:
     """Return how many words begin in some tokens, or how many there are if words aren't known."""
     return len(tokens) if words is None else int(words.starting[list(tokens)].sum())

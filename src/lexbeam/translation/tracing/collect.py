@@ -1,4 +1,4 @@
-"""From the moments of a search to plain data: what a step looked at and what it chose.
+"""From the steps of a search to plain data: what a step looked at and what it chose.
 
 The search itself notes nothing. Where a candidate came from and how slots were divided follows
 from the candidates and their banks, and is worked out here, for the few searches that somebody
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexbeam.search.adjustment import Move
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.states import States
-from lexbeam.search.candidates import Moment
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.feasibility import count_sets
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
 from lexbeam.translation.jobs import Job
-from lexbeam.translation.tracing import slots
 from lexbeam.translation.tracing.progress import Progress
 
 MOST_CANDIDATES = 400
@@ -70,7 +70,7 @@ class Standing:
     """What stands in a slot of the beam after a step."""
 
     candidate: int
-    """Its place among the step's candidates."""
+    """Its index among the step's candidates."""
     score: float
     """Normalised by length if it has ended."""
     fate: str
@@ -82,8 +82,8 @@ class Step:
     """One step of the search of one sentence."""
 
     banks: tuple[Bank, ...]
-    """From the lowest on; of `cbs` only sets that have candidates."""
-    moves: tuple[slots.Move, ...]
+    """From the lowest on; where banks are sets, only those that have candidates."""
+    moves: tuple[Move, ...]
     """Slots that adjustment moved between banks."""
     candidates: tuple[Candidate, ...]
     """By bank from the top, in a bank the best first."""
@@ -100,7 +100,7 @@ class SearchTrace:
 
     job: Job
     settings: Settings
-    times: dict[Demand, int]
+    times: dict[TokenConstraint, int]
     """The constraints, and how often each was given."""
     sizes: tuple[int, ...]
     """The tokens of each."""
@@ -114,7 +114,7 @@ class SearchTrace:
 
 
 class BatchWatcher:
-    """Is shown every moment of a batch, and keeps it by sentence."""
+    """Is shown every step of a batch, and keeps it by sentence."""
 
     def __init__(self, jobs: Sequence[Job], settings: Settings, scorer: Scorer) -> None:
         self._jobs = jobs
@@ -122,15 +122,15 @@ class BatchWatcher:
         self._scorer = scorer
         self._sentences: list[_SentenceWatcher] = []
 
-    def __call__(self, moment: Moment) -> None:
+    def __call__(self, observed: ObservedStep) -> None:
         """Note one step of all sentences that are still there."""
         if not self._sentences:
             self._sentences = [
-                _SentenceWatcher(i, job, self._settings, self._scorer, moment.automaton)
+                _SentenceWatcher(i, job, self._settings, self._scorer, observed.automaton)
                 for i, job in enumerate(self._jobs)
             ]
-        for row, sentence in enumerate(moment.sentences.tolist()):
-            self._sentences[sentence].note(moment, row)
+        for row, sentence in enumerate(observed.sentences.tolist()):
+            self._sentences[sentence].note(observed, row)
 
     def searches(self, outputs: Sequence[Sequence[int]]) -> list[SearchTrace]:
         """Return what was seen, given the output that each search has found."""
@@ -152,14 +152,14 @@ class _Seen:
     slot: IntArray  # -1: not chosen
 
     @classmethod
-    def of(cls, moment: Moment, row: int) -> _Seen:
-        """Cut the sentence's part out of a moment."""
-        chosen, among = moment.chosen, moment.chosen.among
+    def of(cls, observed: ObservedStep, row: int) -> _Seen:
+        """Cut the part of one sentence out of a step."""
+        chosen, among = observed.chosen, observed.chosen.among
         rows, width = among.score.shape
         real = np.flatnonzero(among.score[row] > -np.inf)
         slot = np.full(width, -1)
-        places = np.arange(width) if chosen.places is None else chosen.places[row]
-        slot[places[chosen.taken[row]]] = np.flatnonzero(chosen.taken[row])
+        indices = np.arange(width) if chosen.indices is None else chosen.indices[row]
+        slot[indices[chosen.taken[row]]] = np.flatnonzero(chosen.taken[row])
         worth = among.score if chosen.worth is None else chosen.worth
         return cls(
             among.slot[row, real] - row * (len(among.row) // rows),
@@ -193,27 +193,25 @@ class _SentenceWatcher:
             words = automaton.whole_words
             self._states = automaton.start().take(np.array([sentence]))
             size = int(automaton.sizes[sentence])
-            sets = int(count_sets(automaton)[sentence]) if settings.algorithm == "cbs" else 1
+            if POLICIES[settings.algorithm].needs_sets:
+                sets = int(count_sets(automaton)[sentence])
         self._size = size
         self._progress = Progress(job.phrases, scorer.vocabulary_size, words, scorer.eos)
-        policy = POLICIES[settings.algorithm](
+        self._policy = POLICIES[settings.algorithm](
             settings.beam_size, np.array([size]), np.array([sets])
         )
-        self._k = policy.beam
-        self._by_set = policy.by_set
         self._finished = np.zeros(1, np.bool_)
         self._best_finished: float | None = None
         self._steps: list[Step] = []
 
-    def note(self, moment: Moment, row: int) -> None:
+    def note(self, observed: ObservedStep, row: int) -> None:
         """Note a step."""
-        seen = _Seen.of(moment, row)
+        seen = _Seen.of(observed, row)
         after = self._progress.after(seen.parent, seen.token)
         bank, met = self._banks(seen)
         counts = np.bincount(bank, minlength=len(met)).tolist()
         filled = np.bincount(bank[seen.slot >= 0], minlength=len(met)).tolist()
-        given = self._given(len(met))
-        moves = slots.moves(given, counts) if self._settings.algorithm == "dba" and given else []
+        given, moves = self._policy.explain(counts)
         order = np.lexsort((-seen.worth, -bank))
         order = order[_worth_keeping(seen.worth[order], seen.slot[order] >= 0)]
         origins = self._origins(seen)
@@ -230,7 +228,7 @@ class _SentenceWatcher:
             )
             for i in order.tolist()
         )
-        beam = self._stand(moment, row, candidates)
+        beam = self._stand(observed, row, candidates)
         banks = [
             Bank(met[i], counts[i], given[i] if given else None, filled[i]) for i in range(len(met))
         ]
@@ -238,23 +236,20 @@ class _SentenceWatcher:
         self._steps.append(
             Step(tuple(banks), tuple(moves), candidates, left_off, beam, self._best_finished)
         )
-        self._move(moment, row)
-
-    def _given(self, banks: int) -> list[int] | None:
-        return slots.given(self._settings.algorithm, self._settings.beam_size, banks)
+        self._move(observed, row)
 
     def _banks(self, seen: _Seen) -> tuple[IntArray, list[int]]:
         """Return the bank of each candidate, and the constraint tokens met of each bank."""
         if seen.states is None or self._automaton is None:
             return np.zeros(len(seen.score), np.int64), [0]
-        if not self._by_set:
+        if not self._policy.needs_sets:
             return seen.states.bank, list(range(self._size + 1))
-        sets = np.stack((seen.states.bank, *self._automaton.settled(seen.states)))
+        sets = np.stack((seen.states.bank, *self._automaton.met_sets(seen.states)))
         different, bank = np.unique(sets, axis=1, return_inverse=True)  # by tokens met first
         return bank.ravel(), different[0].tolist()
 
     def _origins(self, seen: _Seen) -> BoolArray:
-        """Say where candidates come from. # shape: (origins, candidates).
+        """Return a mask of where candidates come from. # shape: (origins, candidates).
 
         All of the k best of all rows are candidates, and so is the best of every row: so they
         are the k best of the candidates, and of each row the best candidate.
@@ -268,8 +263,8 @@ class _SentenceWatcher:
             serves &= ~stays & ~forced & (seen.token != self._eos)
         order = np.argsort(-seen.score, kind="stable")
         best = np.zeros(count, np.bool_)
-        best[order[: self._k]] = True
-        if self._k > self._settings.beam_size:
+        best[order[: self._policy.beam]] = True
+        if self._policy.beam > self._settings.beam_size:
             # A row then proposes fewer than k: others may lie before what was asked for.
             best &= ~serves
         of_row = np.zeros(count, np.bool_)
@@ -280,11 +275,11 @@ class _SentenceWatcher:
         return np.stack((best & usual, serves, of_row & usual, forced, stays))
 
     def _stand(
-        self, moment: Moment, row: int, candidates: Sequence[Candidate]
+        self, observed: ObservedStep, row: int, candidates: Sequence[Candidate]
     ) -> tuple[Standing | None, ...]:
-        """Say what stands on the beam, and what was dropped from it at once."""
+        """Return what stands on the beam, and what was dropped from it at once."""
         by_slot = {c.slot: i for i, c in enumerate(candidates) if c.slot is not None}
-        beam = moment.beam
+        beam = observed.beam
         score, finished, live = (a[row].tolist() for a in (beam.score, beam.finished, beam.live))
         ended = [
             score[slot]
@@ -306,14 +301,14 @@ class _SentenceWatcher:
         best, prune = self._best_finished, self._settings.prune
         return best is not None and prune is not None and score < best - prune
 
-    def _move(self, moment: Moment, row: int) -> None:
+    def _move(self, observed: ObservedStep, row: int) -> None:
         """Make the new beam the one that is continued."""
-        beam = moment.beam
+        beam = observed.beam
         width = beam.token.shape[1]
         self._finished = beam.finished[row]
         if beam.states is not None:
             self._states = beam.states.take(row * width + np.arange(width))
-        empty = ~moment.chosen.taken[row][:width]
+        empty = ~observed.chosen.taken[row][:width]
         # An empty slot has neither parent nor token; nobody asks for its progress.
         parents, tokens = (np.where(empty, 0, a[row]) for a in (beam.parent, beam.token))
         self._progress.move(parents, tokens)
@@ -326,7 +321,7 @@ class _SentenceWatcher:
             self._settings,
             self._progress.times,
             tuple(self._progress.sizes),
-            self._by_set,
+            self._policy.needs_sets,
             tuple(self._steps),
             path,
             min(len(output), len(self._steps) - 1),
@@ -371,7 +366,7 @@ class _SentenceWatcher:
 
 
 def _worth_keeping(worth: FloatArray, chosen: BoolArray) -> BoolArray:
-    """Say which candidates to list: the chosen ones, and of the rest the best."""
+    """Return a mask of the candidates to list: the chosen ones, and of the rest the best."""
     if len(worth) <= MOST_CANDIDATES:
         return np.ones(len(worth), np.bool_)
     keys = np.where(chosen, np.inf, worth)

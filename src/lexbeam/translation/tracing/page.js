@@ -102,10 +102,10 @@
   // --- top: source, output, constraints -----------------------------------------------------
 
   function showTop() {
-    const { source, algorithm, k, prune, lag, stop } = search();
+    const { source, algorithm, perBank, k, prune, lag, stop } = search();
     at("source").textContent = source;
     at("source").title = source;
-    const settings = [data.model, algorithm, `k = ${k}${algorithm === "gbs" || algorithm === "cbs" ? " a bank" : ""}`, `C = ${total()}`, prune ? `prune ${prune}` : "no pruning"];
+    const settings = [data.model, algorithm, `k = ${k}${perBank ? " a bank" : ""}`, `C = ${total()}`, prune ? `prune ${prune}` : "no pruning"];
     if (lag) settings.push(`lag ${lag}`);
     if (stop !== "all") settings.push(`stop ${stop}`);
     at("settings").textContent = settings.filter(Boolean).join(" · ");

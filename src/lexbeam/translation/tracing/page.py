@@ -16,8 +16,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from lexbeam.search.automaton.bit_layout import Demand
-from lexbeam.search.automaton.patterns import Pattern
+from lexbeam.search.allocation import POLICIES
+from lexbeam.search.automaton.patterns import Pattern, TokenConstraint
 from lexbeam.translation.tracing.collect import ORIGINS, Candidate, SearchTrace, Step
 
 Pieces = Callable[[Sequence[int]], list[str]]
@@ -60,7 +60,7 @@ def to_data(
     model: Mapping[str, Any],
     others: int,
 ) -> dict[str, Any]:
-    """Return everything the page shows; tokens are places in one list of pieces."""
+    """Return everything the page shows; tokens are indices into one list of pieces."""
     vocabulary = _Vocabulary(pieces)
     shown = [_search(*search, vocabulary) for search in searches]
     return {
@@ -108,6 +108,7 @@ def _search(
         "prune": settings.prune,
         "lag": settings.lag,
         "stop": settings.stop,
+        "perBank": POLICIES[settings.algorithm].beam_per_bank,
         "bySet": search.by_set,
         "constraints": constraints,
         "avoid": [vocabulary.all(tokens) for tokens in job.avoid],
@@ -118,7 +119,7 @@ def _search(
     }
 
 
-def _constraint(demand: Demand, vocabulary: _Vocabulary) -> dict[str, Any]:
+def _constraint(demand: TokenConstraint, vocabulary: _Vocabulary) -> dict[str, Any]:
     """Return a constraint as parts in order, each in one or more forms."""
     if not isinstance(demand, Pattern):
         return {"parts": [[vocabulary.all(demand)]]}
@@ -128,7 +129,7 @@ def _constraint(demand: Demand, vocabulary: _Vocabulary) -> dict[str, Any]:
         "first": [[form.first for form in part] for part in demand.parts],
         "last": demand.last,
         "within": demand.within,
-        "price": demand.price,
+        "price": demand.penalty,
     }
 
 

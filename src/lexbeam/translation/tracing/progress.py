@@ -14,9 +14,9 @@ import numpy as np
 
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.bit_layout import Demand
+from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.whole_words import Words
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
 class Progress:
@@ -26,9 +26,13 @@ class Progress:
     """
 
     def __init__(
-        self, demanded: Sequence[Demand], vocabulary_size: int, words: Words | None, eos: int
+        self,
+        demanded: Sequence[TokenConstraint],
+        vocabulary_size: int,
+        words: WordBoundaries | None,
+        eos: int,
     ) -> None:
-        self.times: dict[Demand, int] = dict(Counter(demanded))
+        self.times: dict[TokenConstraint, int] = dict(Counter(demanded))
         each = [[demand] * times for demand, times in self.times.items()]
         self._automaton = Automaton(each, [[] for _ in each], vocabulary_size, words, eos=eos)
         self.sizes: list[int] = self._automaton.sizes.tolist()

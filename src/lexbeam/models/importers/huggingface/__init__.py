@@ -12,10 +12,10 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
+from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
-from lexbeam.models.importers.huggingface.framing import Wishes, frame, languages
-from lexbeam.models.importers.huggingface.networks import Settings, family, interpret
-from lexbeam.models.importers.huggingface.vocabularies import read_vocabularies
+from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
+from lexbeam.models.importers.huggingface.settings import Settings
 from lexbeam.models.model import naming
 
 __all__ = ["import_checkpoint"]
@@ -33,16 +33,16 @@ def import_checkpoint(
     source_prefix: str = "",
     calibration_text: Sequence[str] = (),
 ) -> Path:
-    """Write a checkpoint folder as a bundle that `lexbeam.load` takes; return the bundle's.
+    """Write a checkpoint as a bundle that `lexbeam.load` takes; return the bundle's folder.
 
     Args:
-        path: the folder that ``save_pretrained`` wrote, or that was fetched from the Hub.
+        path: the folder that ``save_pretrained`` wrote, or one from the Hub.
         out: the folder of the bundle; made if it does not exist.
         precision: "int8", or "float32", in which outputs are those of ``generate``.
         source_language: as the checkpoint's tokenizer writes it (``eng_Latn``, ``en``,
             ``en_XX``), where it has several languages.
         target_language: the same; also for Marian models with several target languages.
-        source_prefix: text that goes before every source, as T5 wants it
+        source_prefix: text that goes before every source, as T5 expects it
             (``translate English to German:``).
         calibration_text: some dozens of source sentences; see `lexbeam.models.bundle.write`.
     """
@@ -50,17 +50,16 @@ def import_checkpoint(
     if not folder.is_dir():
         raise ModelError(f"{folder}: no such folder")
     bundle.check_precision(precision)
-    config = read_json(folder / "config.json")
-    settings = Settings(config)
+    settings = Settings(read_json(folder / "config.json"))
     with naming(folder / "config.json"):
-        kind = family(settings)
-    wishes = Wishes(source_language, target_language, source_prefix)
+        family = find_family(folder, settings)
+    options = ImportOptions(source_language, target_language, source_prefix)
     with naming(folder):
-        network = interpret(settings, read_weights(folder))
+        network = family.network(read_weights(folder))
         sizes = network.config.source_vocabulary, network.config.target_vocabulary
-        text = read_vocabularies(folder, kind, *sizes)
-        framing = frame(folder, kind, config, text, wishes)
-    codes = languages(folder, config, wishes)
+        text = family.vocabularies(*sizes)
+        framing = family.framing(text, options)
+    codes = language_codes(folder, settings, options)
     bundle.write(
         network.config,
         network.weights,
@@ -73,12 +72,12 @@ def import_checkpoint(
         calibration_text=calibration_text,
         framing=framing,
         precision=precision,
-        origin=f"Hugging Face, {kind}: {_name(config.get('_name_or_path'), folder)}",
+        origin=f"Hugging Face, {family.model_type}: {_name(settings.get('_name_or_path'), folder)}",
     )
     return Path(out)
 
 
-def _name(told: object, folder: Path) -> str:
+def _name(given: object, folder: Path) -> str:
     """Return the name of a checkpoint on the Hub, or of its folder."""
-    named = isinstance(told, str) and _HUB_NAME.fullmatch(told)
-    return str(told) if named else folder.resolve().name
+    from_hub = isinstance(given, str) and _HUB_NAME.fullmatch(given)
+    return str(given) if from_hub else folder.resolve().name

@@ -1,0 +1,115 @@
+"""The options that a constraint may have beside its main key: how each is read, and its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from lexbeam.constraints.phrases import describe_value, listed
+from lexbeam.errors import ConstraintError
+from lexbeam.text.casing import CASES, Case
+
+Schema = dict[str, Any]
+"""A JSON Schema, or a piece of one."""
+
+MAX_COUNT = 100
+"""A count above this is taken for a mistake."""
+
+MAX_WITHIN = 50
+"""The largest ``within``; a constraint without the option has no limit."""
+
+_SOFT_LIMIT = 10**9  # above the cost of any output
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: how its value is read into a field of `Constraint`, and its JSON Schema.
+
+    An option without ``read`` is read by the kind that takes it.
+    """
+
+    schema: Schema
+    read: Callable[[object, str], Any] | None = None
+
+
+def _read_case(value: object, where: str) -> Case:
+    for case in CASES:
+        if value == case:
+            return case
+    raise ConstraintError(f"{where} must be one of {listed(CASES)}, not {describe_value(value)}")
+
+
+def _read_whole_number(value: object, where: str, least: int, most: int) -> int:
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
+    if number % 1 == 0 and least <= number <= most:
+        return int(number)
+    raise ConstraintError(
+        f"{where} must be a whole number from {least} to {most}, not {describe_value(value)}"
+    )
+
+
+def _read_soft(value: object, where: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _SOFT_LIMIT:
+        return float(value)
+    raise ConstraintError(
+        f"{where} must be a penalty in log-probability, 0 or more, not {describe_value(value)}"
+    )
+
+
+OPTIONS = {
+    "language": Option(
+        {
+            "description": "Language of a lemma, where it is not that of the model's output.",
+            "anyOf": [{"$ref": "#/$defs/phrase"}, {"type": "null"}],
+        }
+    ),
+    "case": Option(
+        {
+            "description": "exact: as written. start: a phrase written small may be capitalised "
+            "as the first word of a sentence. any: case does not matter.",
+            "enum": [*CASES, None],
+            "default": "start",
+        },
+        _read_case,
+    ),
+    "within": Option(
+        {
+            "description": "At most so many words between two neighbouring parts.",
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": MAX_WITHIN,
+        },
+        partial(_read_whole_number, least=0, most=MAX_WITHIN),
+    ),
+    "count": Option(
+        {
+            "description": "At least so many times.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+            "default": 1,
+        },
+        partial(_read_whole_number, least=1, most=MAX_COUNT),
+    ),
+    "soft": Option(
+        {
+            "description": "Dropped if it costs more log-probability than this.",
+            "type": ["number", "null"],
+            "minimum": 0,
+            "exclusiveMaximum": _SOFT_LIMIT,
+        },
+        _read_soft,
+    ),
+}
+"""All options by name, in the order in which they are read."""
+
+
+def read_options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the fields of a `Constraint` that options set; None leaves a field as it is."""
+    return {
+        name: option.read(given[name], f"{where}.{name}")
+        for name, option in OPTIONS.items()
+        if option.read is not None and given.get(name) is not None
+    }

@@ -1,0 +1,98 @@
+"""What a kind of network has to provide, and the kinds that there are.
+
+A kind is one class, a dataclass of the network's sizes and options, in a module of this package.
+The class registers itself under the name that a bundle's manifest uses for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Self, get_type_hints
+
+from lexbeam.errors import ModelError
+from lexbeam.models.discovery import register_all
+from lexbeam.models.graphs import Graphs
+from lexbeam.models.graphs.weights import Float32, Weights
+
+_KINDS: dict[str, type[Architecture]] = {}
+_PLAIN = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+class Architecture(ABC):
+    """What has to be known of a network besides its weights.
+
+    Subclasses are dataclasses and name their kind: ``class RnnConfig(Architecture, kind="rnn")``.
+    """
+
+    kind: ClassVar[str]
+    float_weights: ClassVar[frozenset[str]] = frozenset()
+    """Names of matrices that are never rounded to eight bits."""
+
+    sizes: ClassVar[Mapping[str, str]] = {}
+    """Fields that must be at least 1, and what they are called in an error."""
+
+    source_vocabulary: int
+    target_vocabulary: int
+
+    def __init_subclass__(cls, *, kind: str) -> None:
+        super().__init_subclass__()
+        cls.kind = kind
+        _KINDS[kind] = cls
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read the sizes and options back from JSON; raise ModelError if they make no sense."""
+        try:
+            config = cls(**values)
+        except TypeError as error:
+            raise ModelError(f"configuration of the network: {error}") from None
+        for name, kind in get_type_hints(cls).items():
+            value = getattr(config, name)
+            if kind in _PLAIN and type(value) is not kind and (kind, type(value)) != (float, int):
+                raise ModelError(
+                    f'configuration of the network: "{name}" must be {_PLAIN[kind]}, not {value!r}'
+                )
+        config.check()
+        return config
+
+    def check(self) -> None:
+        """Raise ModelError for sizes and options that no graph can be built from."""
+        for name in ("source_vocabulary", "target_vocabulary", *self.sizes):
+            if (size := getattr(self, name)) < 1:
+                raise ModelError(
+                    f"the {self.sizes.get(name, name)} is {size}, it must be at least 1"
+                )
+
+    @property
+    def aligned_layers_and_heads(self) -> tuple[int, int]:
+        """Numbers of decoder layers and of heads that attend to the source: any may align."""
+        return 1, 1
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return a short description for people."""
+
+    @abstractmethod
+    def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
+        """Write the graphs of the network; with a shortlist only its tokens are scored."""
+
+    def position_tables(self, weights: Weights) -> tuple[Float32, Float32] | None:  # noqa: ARG002
+        """Return the embeddings of positions for encoder and decoder, if the weights have any."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `read_architecture` reads."""
+        return {"type": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+
+def read_architecture(values: Mapping[str, Any]) -> Architecture:
+    """Read a network's kind, sizes and options back from JSON."""
+    options = dict(values)
+    kind = str(options.pop("type", None))
+    if kind not in _KINDS:
+        register_all(__package__)
+    if kind not in _KINDS:
+        raise ModelError(f"networks of type {kind} are not supported")
+    return _KINDS[kind].from_dict(options)

@@ -1,0 +1,20 @@
+"""The end of every decoder: of all log-probabilities, only those that the search asked for."""
+
+from __future__ import annotations
+
+from lexbeam.models.graphs.writer import GraphWriter
+
+
+def write_step_outputs(graph: GraphWriter, logits: str) -> None:
+    """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`."""
+    log_probs = graph.node("LogSoftmax", logits, axis=-1)
+    ask = graph.input("ask", "int64", ["rows", "asked"])
+    excluded = graph.input("excluded", "int64", ["excluded", 2])
+    excluded_scores = graph.input("excluded_scores", "float32", ["excluded"])
+    top = graph.input("top", "int64", [1])
+    asked = graph.node("GatherElements", log_probs, ask, axis=1)
+    allowed = graph.node("ScatterND", log_probs, excluded, excluded_scores)
+    scores, ids = graph.nodes("TopK", allowed, top, outputs=2)
+    graph.output("top_scores", scores, "float32", ["rows", "top"])
+    graph.output("top_ids", ids, "int64", ["rows", "top"])
+    graph.output("ask_scores", asked, "float32", ["rows", "asked"])

@@ -1,0 +1,158 @@
+"""The decoder of a Transformer as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lexbeam.models.graphs.distances import biases_of_output
+from lexbeam.models.graphs.step_outputs import write_step_outputs
+from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
+from lexbeam.models.graphs.weights import Int8Matrix, Weights
+from lexbeam.models.graphs.writer import Dim
+
+if TYPE_CHECKING:
+    from lexbeam.models.graphs.transformer import TransformerConfig
+
+
+class DecoderGraph(TransformerGraph):
+    """One step: takes the last token of each row, returns the best next tokens.
+
+    Attention to the source runs per sentence, so rows are first arranged in the slots of their
+    sentences. A ``single`` decoder serves one sentence: it needs no such arrangement, and no
+    mask of the source.
+    """
+
+    def __init__(
+        self, config: TransformerConfig, weights: Weights, shortlist: bool, single: bool = False
+    ) -> None:
+        super().__init__(config, weights, shortlist, "decoder")
+        self.single = single
+        self.distances: list[str] | None = (
+            None  # biases of attention; made in the first layer, for all
+        )
+
+    def write(self) -> bytes:
+        """Return the graph as the content of an ``.onnx`` file."""
+        config, graph = self.config, self.graph
+        tokens = graph.input("tokens", "int64", ["rows"])
+        self.parents = graph.input("parents", "int64", ["rows"])
+        if not self.single:
+            self.row_of_slot = graph.input("row_of_slot", "int64", ["sentences", "slots"])
+            self.slot_of_row = graph.input("slot_of_row", "int64", ["rows"])
+            self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
+        x = self.embed(config.target_embedding, "decoder", tokens)
+        for layer in range(1, config.decoder_layers + 1):
+            prefix = f"decoder_l{tied_layer(config, layer)}"
+            if config.decoder == "ssru":
+                x = self.ssru(f"{prefix}_rnn", layer, x)
+            else:
+                x = self.attend_to_output(f"{prefix}_self", layer, x)
+            x = self.attend_to_source(f"{prefix}_context", layer, x)
+            x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
+        self.write_scores(self.top("decoder", x))
+        return graph.model()
+
+    def into_slots(self, rows: str) -> str:
+        """From (rows, …) to (sentences, slots, …)."""
+        if self.single:
+            return self.graph.node("Unsqueeze", rows, self.graph.ints(0))
+        return self.graph.node("Gather", rows, self.row_of_slot)
+
+    def out_of_slots(self, slots: str) -> str:
+        """From (sentences, slots, …) to (rows, …)."""
+        if self.single:
+            return self.graph.node("Squeeze", slots, self.graph.ints(0))
+        return self.graph.node(
+            "Gather", self.graph.node("Flatten", slots, axis=2), self.slot_of_row
+        )
+
+    def state(self, name: str, shape: Sequence[Dim]) -> str:
+        """Return a state of the last step, in the order of the rows of this step."""
+        past = self.graph.input(f"state.{name}", "float32", ["past", *shape])
+        return self.graph.node("Gather", past, self.parents)
+
+    def ssru(self, prefix: str, layer: int, x: str) -> str:
+        """Return relu(c), where c = f·c' + (1 − f)·xW, computed as xW + f·(c' − xW)."""
+        graph, dim = self.graph, self.config.dim
+        past = self.state(f"cell{layer}", [dim])
+        y = self.before(f"{prefix}_ffn", x)
+        new = self.layers.dense(y, f"{prefix}_W")
+        forget = graph.node("Sigmoid", self.layers.dense(y, f"{prefix}_Wf", f"{prefix}_bf"))
+        change = graph.node("Mul", forget, graph.node("Sub", past, new))
+        cell = graph.node("Add", new, change)
+        graph.output(f"next.cell{layer}", cell, "float32", ["rows", dim])
+        return self.after(f"{prefix}_ffn", graph.node("Relu", cell), x)
+
+    def attend_to_output(self, prefix: str, layer: int, x: str) -> str:
+        """Attend to the output so far; its keys and values are the state."""
+        graph, config = self.graph, self.config
+        heads, size = config.heads, config.size_of_head
+        y = self.before(f"{prefix}_Wo", x)
+        q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
+        kept = []
+        for kind in "kv":
+            new = self.layers.dense(y, f"{prefix}_W{kind}", f"{prefix}_b{kind}")
+            new = graph.node("Reshape", new, graph.ints(-1, heads, 1, size))
+            past = self.state(f"{kind}{layer}", [heads, "past_time", size])
+            if self.distances is None:
+                self.distances = self.distance_biases(past)
+            both = graph.node("Concat", past, new, axis=2)
+            shape: list[Dim] = ["rows", heads, "time_so_far", size]
+            graph.output(f"next.{kind}{layer}", both, "float32", shape)
+            kept.append(both)
+        q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
+        y = graph.node("MultiHeadAttention", q, *kept, *(self.distances or ()), num_heads=heads)
+        y = self.layers.dense(
+            graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo"
+        )
+        return self.after(f"{prefix}_Wo", y, x)
+
+    def distance_biases(self, past: str) -> list[str]:
+        """Return the further inputs of attention to the output, if distances count."""
+        if self.config.positions != "distances":
+            return []
+        return ["", "", biases_of_output(self.graph, self.layers.table("decoder_Wdist"), past)]
+
+    def attend_to_source(self, prefix: str, layer: int, x: str) -> str:
+        """Attend to the source, which the rows of a sentence share."""
+        graph, config = self.graph, self.config
+        shape: list[Dim] = ["sentences", config.heads, "time", config.size_of_head]
+        keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
+        y = self.before(f"{prefix}_Wo", x)
+        q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
+        mask = [] if self.single else ["", self.mask]
+        y = graph.node(
+            "MultiHeadAttention", self.into_slots(q), keys, values, *mask, num_heads=config.heads
+        )
+        y = self.out_of_slots(y)
+        y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
+        return self.after(f"{prefix}_Wo", y, x)
+
+    def write_scores(self, x: str) -> None:
+        """Write the scores of the next token that the search asks for."""
+        logits = self.listed_logits(x) if self.shortlist else self.all_logits(x)
+        write_step_outputs(self.graph, logits)
+
+    def all_logits(self, x: str) -> str:
+        """Return the logits of the whole vocabulary."""
+        table = output_table(self.config, self.weights)
+        return self.layers.project_all(x, table, self.config.output)
+
+    def listed_logits(self, x: str) -> str:
+        """Return the logits of each sentence's own shortlist."""
+        graph = self.graph
+        size: list[Dim] = ["sentences", 1, "listed"]
+        table = output_table(self.config, self.weights)
+        dtype = "int8" if isinstance(table, Int8Matrix) else "float32"
+        columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])
+        bias = graph.input("memory.output_bias", "float32", size)
+        if isinstance(table, Int8Matrix):
+            scale = graph.input("memory.output_scale", "float32", size)
+            logits = self.layers.project_listed(
+                x, self.into_slots, columns, scale, table.activation
+            )
+        else:
+            logits = graph.node("MatMul", self.into_slots(x), columns)
+        logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
+        return self.out_of_slots(logits)

@@ -1,0 +1,1 @@
+"""The families of checkpoints that can be imported, one module each."""

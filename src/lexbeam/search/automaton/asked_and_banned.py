@@ -1,0 +1,76 @@
+"""The tokens that a node asks the model for, and those that it bans.
+
+Asked tokens start or continue a phrase; banned tokens would complete an avoided one. Both are
+listed per node when the automaton is made, so that a step only looks them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows, row_starts
+from lexbeam.search.automaton.trie import ANCHORS, ROOT, Node, Trie
+
+WORTH_PACKING = 2048
+"""From so many tokens asked of all hypotheses on, it pays to leave out what has been met."""
+
+
+@dataclass(frozen=True)
+class AskedAndBanned:
+    """Tokens by node, `PAD` where a node has fewer than others."""
+
+    ask_tokens: IntArray  # shape: (nodes, asked)
+    ask_targets: IntArray  # shape: (nodes, asked), the nodes that they lead to
+    ban_here: IntArray  # shape: (nodes, banned)
+    ban_always: IntArray
+    """Tokens that end an avoided phrase wherever they stand. # shape: (sentences, banned)"""
+
+    @classmethod
+    def compile(cls, tries: Sequence[Trie], roots: IntArray) -> AskedAndBanned:
+        """List the tokens of all nodes of tries whose roots have the given numbers."""
+        tokens: list[list[int]] = [[]]
+        targets: list[list[int]] = [[]]
+        banned: list[list[int]] = [[]]
+        always: list[list[int]] = []
+        for root, trie in zip(roots.tolist(), tries, strict=True):
+            nodes, first = trie.nodes, trie.nodes[ROOT].children
+            from_root = {t: n for t, n in first.items() if nodes[n].serves and t not in ANCHORS}
+            always.append([t for t, n in first.items() if nodes[n].avoided])
+            banned_from_root = set(always[-1])
+            for node in nodes:
+                moves = {**from_root, **node.moves} if node.moves else from_root
+                useful = [(t, root + n) for t, n in moves.items() if _is_useful(node, nodes[n])]
+                tokens.append([token for token, _ in useful])
+                targets.append([target for _, target in useful])
+                ends = (token for token, target in node.moves.items() if nodes[target].avoided)
+                banned.append([token for token in ends if token not in banned_from_root])
+        return cls(
+            pack_rows(tokens, fill=PAD),
+            pack_rows(targets, fill=0),
+            pack_rows(banned, fill=PAD),
+            pack_rows(always, fill=PAD),
+        )
+
+
+def _is_useful(node: Node, target: Node) -> bool:
+    """Return whether a node asks for the token that leads to another."""
+    return target.serves > 0 and not target.avoided and (target.leads or not node.strict)
+
+
+def pack_useful(
+    useful: BoolArray, tokens: IntArray, targets: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Move what is useful in each row to its front, and cut off the columns left over."""
+    counts = np.count_nonzero(useful, axis=1)
+    width = int(counts.max())
+    first = counts.cumsum() - counts
+    old = useful.ravel().nonzero()[0]
+    new = np.arange(len(old)) + (row_starts(len(counts), width)[:, 0] - first).repeat(counts)
+    packed_tokens = np.full((len(counts), width), PAD)
+    packed_targets = np.zeros((len(counts), width), np.int64)
+    packed_tokens.ravel()[new] = tokens.ravel()[old]
+    packed_targets.ravel()[new] = targets.ravel()[old]
+    return packed_tokens, packed_targets

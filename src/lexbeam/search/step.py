@@ -1,0 +1,299 @@
+"""One step of the search: the new beams of all sentences (paper, Algorithm 2).
+
+The model scores the continuations of the live hypotheses; the candidates among them
+(`search.candidates`) are grouped into banks, the beam is divided among the banks, and the best
+candidates of each bank fill its slots (`search.allocation`). All sentences of a batch go through
+a step together; there is no loop over sentences, hypotheses or candidates.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lexbeam.search.allocation import Policy
+from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, constant_column, pick
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.states import States
+from lexbeam.search.beam import Beam
+from lexbeam.search.candidates import (
+    AskedTokens,
+    Candidates,
+    Chosen,
+    Proposals,
+    best_of_all,
+    collect,
+)
+from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
+from lexbeam.search.future_cost import FutureCost
+from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.prefix import ForcedPrefix
+from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense
+from lexbeam.search.selection import select_best
+
+_IMPOSSIBLE = -1e9
+"""What a demanded token, or the end, costs if the model rules it out: promises are kept."""
+
+
+class Answer(NamedTuple):
+    """What a step asked about constraints, and what the model answered."""
+
+    tokens: IntArray  # shape: (rows, asked), those that start or continue an unmet constraint
+    targets: IntArray  # shape: (rows, asked), the nodes that they lead to
+    scores: Scores
+
+
+class SearchStep:
+    """Takes the beams of a batch from one step to the next."""
+
+    closed: BoolArray | None
+    """A mask of the sentences that may take nothing but their prefix, or the end; None: none."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        model_state: Any,
+        beam_size: int,
+        finishing: FinishingRules,
+        prefix: ForcedPrefix,
+        limit: LengthLimit,
+        automaton: Automaton | None,
+        future_cost: FutureCost | None,
+    ) -> None:
+        self.scorer = scorer
+        self.model_state = model_state
+        self.beam_size = beam_size
+        self.finishing = finishing
+        self.prefix = prefix
+        self.limit = limit
+        self.automaton = automaton
+        self.future_cost = future_cost
+        self.number = 0
+
+    def keep(self, sentences: IntArray) -> None:
+        """Forget the other sentences."""
+        self.prefix.keep(sentences)
+        self.limit.keep(sentences)
+        if self.future_cost is not None:
+            self.future_cost.keep(sentences)
+
+    def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
+        """Return the candidates that fill the new beams.
+
+        ``sizes`` are the constraint tokens of each sentence. # shape: (sentences,)
+        """
+        self.number = number
+        self.prefix.set_step(number)
+        self.limit.set_step(number)
+        closed = self.prefix.forced
+        if self.limit.at_limit is not None:
+            at_limit = self.limit.at_limit
+            closed = at_limit if closed is None else closed | at_limit
+        self.closed = closed
+        live = beam.live.ravel().nonzero()[0]
+        if self.automaton is None or beam.states is None:
+            return self._plain(beam, live)
+        return self._constrained(beam, live, self.automaton, beam.states, sizes, policy)
+
+    def _plain(self, beam: Beam, live: IntArray) -> Chosen:
+        """Take the k best of all: without constraints no other candidate can be chosen."""
+        nothing = np.empty((len(live), 0), np.int64)
+        ban = nothing
+        if self.prefix.word_ends is not None:
+            _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
+        scores = self._ask_model(beam, live, nothing, ban)
+        pool = self.beam_size * self.finishing.candidates_per_slot
+        candidates = best_of_all(self._lay_out(beam, live, scores, None), pool)
+        if self.finishing.as_in_paper:
+            ended = candidates.token == self.scorer.eos
+            return Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
+        ended = self._ends(candidates)
+        return self._fill_beam(
+            candidates, candidates.score, ended, lambda score: select_best(score, self.beam_size)
+        )
+
+    def _constrained(
+        self,
+        beam: Beam,
+        live: IntArray,
+        automaton: Automaton,
+        states: States,
+        sizes: IntArray,
+        policy: Policy,
+    ) -> Chosen:
+        """Gather the candidates, group them into banks, allocate the beam and fill it."""
+        here = states if len(live) == len(states.node) else states.take(live)
+        sentence = _sentence_of(beam, live)
+        # 1. The model scores what may follow, and the tokens that advance unmet constraints.
+        answer = self._ask_about_constraints(beam, live, automaton, here, sentence)
+        may_end = _may_end(here, sizes[sentence], automaton)
+        scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
+        # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
+        asked = AskedTokens.lay_out(beam, live, answer.tokens, answer.targets, scores)
+        proposals = self._lay_out(beam, live, scores, may_end.allowed)
+        per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
+        if beam_sizes is not None:
+            beam_sizes = beam_sizes * per_slot
+        most = policy.beam * per_slot
+        candidates = collect(proposals, most, beam_sizes, automaton, states, asked)
+        ended = self._ends(candidates)
+        if not self.finishing.as_in_paper:
+            candidates, ended = self._close_early(
+                beam, live, may_end, candidates, ended, sizes, automaton
+            )
+        # 3. Banks, and what candidates of different banks are compared by.
+        banks = _find_banks(candidates, automaton, policy.needs_sets)
+        worth = candidates.score
+        if self.future_cost is not None:
+            log_prob = scores.ask_scores[:, 1:]
+            self.future_cost.learn(sentence, answer.tokens, answer.targets, log_prob)
+            worth = self.future_cost.add_to(candidates, self.number)
+        # 4. The beam is divided among the banks, and filled.
+        return self._fill_beam(candidates, worth, ended, lambda score: policy.select(banks, score))
+
+    def _fill_beam(
+        self, candidates: Candidates, worth: FloatArray, ended: BoolArray, select: Select
+    ) -> Chosen:
+        """Choose the new beam among the candidates, by what they are worth."""
+        if self.finishing.aside:
+            indices, taken = set_aside(select, worth, ended)
+        else:
+            indices, taken = at_least_one(select(worth))
+        chosen = candidates.take(indices)
+        return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
+
+    # --- the model ----------------------------------------------------------------------------
+
+    def _ask_about_constraints(
+        self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray
+    ) -> Answer:
+        """Let the model score the continuations; close those that would be too late."""
+        tokens, targets = automaton.ask(here)
+        if self.closed is not None:
+            tokens = np.where(self.closed[sentence, None], PAD, tokens)
+        tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
+        scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here))
+        if self.limit.tight:
+            most = self.finishing.top(self.beam_size)
+            tokens, scores = self.limit.close_late(
+                automaton, here, sentence, self.prefix.forced, tokens, scores, most
+            )
+        return Answer(tokens, targets, scores)
+
+    def _ask_model(
+        self,
+        beam: Beam,
+        live: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        hold: BoolArray | None = None,
+    ) -> Scores:
+        """Let the model score the continuations of the live hypotheses."""
+        top = min(self.finishing.top(self.beam_size), self.scorer.vocabulary_size - 1)
+        if self.limit.tight:
+            # Tokens that would be too late are mostly those of phrases: look beyond them.
+            top += self.limit.alphabet
+        if self.prefix.forced is None:
+            first = constant_column(len(live), self.scorer.eos)
+        else:
+            first = self.prefix.first[_sentence_of(beam, live), None]
+        answer = self.scorer.step(
+            self.model_state,
+            beam.token.ravel()[live],
+            beam.row.ravel()[live],
+            np.concatenate((first, ask), axis=1) if ask.size else first,
+            ban,
+            top,
+            **({"hold": hold} if hold is not None and hold.any() else {}),
+        )
+        scores = Scores(*answer)  # any sequence of the four will do
+        refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
+        self.model_state = scores.state
+        possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
+        if self.finishing.aside and self.closed is None:
+            possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
+        return Scores(scores.top_scores, scores.top_ids, possible, scores.state)
+
+    def _lay_out(
+        self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
+    ) -> Proposals:
+        """Lay the model's answer out by slot, and close what may not be chosen."""
+        if self.closed is not None:
+            sentence = _sentence_of(beam, live)
+            top_scores = np.where(self.closed[sentence, None], -np.inf, scores.top_scores)
+            scores = scores._replace(top_scores=top_scores)
+            if may_end is not None and self.prefix.forced is not None:
+                may_end = may_end | self.prefix.forced[sentence]
+        return Proposals.lay_out(beam, live, scores, self.prefix.first, may_end)
+
+    # --- ends ---------------------------------------------------------------------------------
+
+    def _ends(self, candidates: Candidates) -> BoolArray:
+        """Return a mask of the candidates that end. # shape: (sentences, candidates)."""
+        return self.finishing.of_candidates(candidates, self.model_state, self.limit.is_last)
+
+    def _close_early(
+        self,
+        beam: Beam,
+        live: IntArray,
+        may_end: MayEnd,
+        candidates: Candidates,
+        ended: BoolArray,
+        sizes: IntArray,
+        automaton: Automaton,
+    ) -> tuple[Candidates, BoolArray]:
+        """Close what would end before everything is met; ``may_end`` is that of the live rows."""
+        assert candidates.states is not None
+        before, penalty = beam.finished.ravel().copy(), np.zeros(beam.token.size)
+        before[live] = may_end.allowed
+        penalty[live] = 0.0 if may_end.penalty is None else may_end.penalty
+        after = _may_end(candidates.states, sizes.repeat(ended.shape[1]), automaton)
+        return self.finishing.close_early(
+            candidates, ended, (before, penalty), after, ~self.limit.is_last
+        )
+
+
+def _sentence_of(beam: Beam, slots: IntArray) -> IntArray:
+    """Return the sentences that slots belong to, counted among those still there."""
+    sentences, width = beam.token.shape
+    if sentences == 1:
+        return np.zeros_like(slots)
+    of_slots: IntArray = slots // width
+    return of_slots
+
+
+def _may_end(states: States, sizes: IntArray, automaton: Automaton) -> MayEnd:
+    """Return who has everything that it needs to end, and the penalty for the rest.
+
+    ``sizes`` are the constraint tokens of each one's sentence. # shape: as the states.
+    """
+    if automaton.soft is None:
+        may_end, penalty = states.bank == sizes, None
+    else:
+        may_end, penalty = automaton.soft.may_end(states)
+    hold = automaton.hold(states)
+    return MayEnd(may_end if hold is None else may_end & ~hold, penalty)
+
+
+def _close_forbidden(scores: Scores, may_end: MayEnd, strict: BoolArray | None) -> Scores:
+    """Let ends pay their penalty; close all but asked tokens where the output must begin so."""
+    if may_end.penalty is not None:
+        ends = scores.ask_scores.copy()
+        ends[:, 0] -= may_end.penalty
+        scores = scores._replace(ask_scores=ends)
+    if strict is not None:
+        open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
+        scores = scores._replace(top_scores=open_scores)
+    return scores
+
+
+def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> IntArray:
+    """Return the bank of each candidate: its constraint tokens met, or a number for their set."""
+    states = candidates.states
+    assert states is not None
+    banks = states.bank
+    if by_set:
+        sets = np.stack(automaton.met_sets(states))
+        banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+    return banks.reshape(candidates.score.shape)

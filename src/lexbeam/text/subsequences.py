@@ -1,0 +1,12 @@
+"""Where a sequence of tokens or words occurs inside another."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+
+def find_subsequence(sequence: Sequence[Hashable], sought: Sequence[Hashable]) -> list[int]:
+    """Return the indices at which a sequence holds another without gaps, from left to right."""
+    wanted, width = tuple(sought), len(sought)
+    last = len(sequence) - width
+    return [i for i in range(last + 1) if tuple(sequence[i : i + width]) == wanted]

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lexbeam.errors import ConstraintError, SettingError, Subject
+from lexbeam.search import Form, Pattern, decode
+from lexbeam.testing import HistoryScorer
+
+PHRASE = Subject("phrase", 1, "[2, 3]")
+AVOIDED = Subject("avoided", 0, "[3]")
+EOS = 1
+TOO_LONG = (
+    "a pattern with parts of 1 tokens within 80 words is too long to be kept track of "
+    "(at most 63 together)"
+)
+
+
+def pattern(*parts: tuple[int, ...], **settings: Any) -> Pattern:
+    return Pattern(tuple((Form(tokens),) for tokens in parts), **settings)
+
+
+@pytest.mark.parametrize(
+    ("request_", "subjects", "says"),
+    [
+        (
+            {"phrases": [[2], [2, 3]], "avoid": [[3]]},
+            (PHRASE, AVOIDED),
+            "phrase 1 [2, 3] contains what is avoided (avoided phrase 0 [3])",
+        ),
+        (
+            {"phrases": [[2], [2, 3]], "max_length": 1},
+            (PHRASE,),
+            "phrase 1 [2, 3] has 2 tokens, more than max_length 1",
+        ),
+        (
+            {"phrases": [[4], [2, 3]], "max_length": 2},
+            (Subject("phrase", 0, "[4]"), PHRASE),
+            "phrases [4], [2, 3] need 3 tokens, max_length is 2",
+        ),
+        (
+            {"prefix": [2, 9]},
+            (Subject("prefix", 0, "[2, 9]"),),
+            "prefix [2, 9] has token 9, outside the vocabulary of 6",
+        ),
+        (
+            {"phrases": [[2], pattern((2,), (3,))], "avoid": [[3]]},
+            (Subject("phrase", 1, "[2] … [3]"),),
+            "phrase 1 [2] … [3] can't be met without an avoided phrase",
+        ),
+        (
+            {"phrases": [[2], pattern((2,), (3,), within=80)]},
+            (),
+            TOO_LONG,
+        ),
+    ],
+)
+def test_errors_say_which_sentence_and_phrases_they_speak_of(
+    request_: dict[str, Any], subjects: tuple[Subject, ...], says: str
+) -> None:
+    lists: dict[str, Any] = {
+        name: [[], request_[name]] for name in request_ if name != "max_length"
+    }
+    limit = request_.get("max_length", 10)
+    with pytest.raises(ConstraintError) as caught:
+        decode(HistoryScorer(6, bos=0, eos=EOS, seed=0), ["a", "b"], max_length=limit, **lists)
+    error = caught.value
+    assert (error.sentence, error.subjects) == (1, subjects)
+    assert str(error) == f"sentence 1: {says}"
+
+
+def test_a_refused_setting_says_which_sentence_it_is_about() -> None:
+    phrases = [[], [[i] for i in range(2, 22)]]
+    with pytest.raises(SettingError) as caught:
+        decode(HistoryScorer(30, bos=0, eos=EOS), ["a", "b"], phrases, algorithm="cbs")
+    assert caught.value.sentence == 1
+    assert str(caught.value).startswith("sentence 1: cbs would need")
