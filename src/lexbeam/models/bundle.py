@@ -45,7 +45,7 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
-from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed
 from lexbeam.models.model import Framing, Model, load_vocabulary, naming, token_rules
@@ -198,6 +198,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
+            make_attending=_attending(folder, manifest, config, alignment),
         )
     info = {
         "type": "bundle",
@@ -213,6 +214,30 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info, framing)
+
+
+def _attending(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    config: Architecture,
+    alignment: Mapping[str, int] | None,
+) -> MakeDecoder:
+    """Return what writes decoders that say where they look.
+
+    They are made once, if at all: the weights are read again then, instead of kept until then.
+    """
+    head = (alignment["layer"], alignment["head"]) if alignment else None
+    shortlist = SHORTLIST in manifest["files"]
+
+    def make(single: bool) -> bytes:
+        read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
+        with naming(folder / WEIGHTS):
+            weights = read_weights(folder / WEIGHTS)
+            return config.build_attending(
+                weights, single=single, shortlist=shortlist, alignment=head
+            )
+
+    return make
 
 
 def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:

@@ -78,6 +78,21 @@ class Architecture(ABC):
     def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""
 
+    @abstractmethod
+    def build_attending(
+        self,
+        weights: Weights,
+        *,
+        single: bool = False,
+        shortlist: bool = False,
+        alignment: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Write a decoder, or the one for a single sentence, that also says where it looks.
+
+        ``alignment`` is the decoder layer and head, counted from 0, whose attention it gives;
+        None is the mean over all heads of the last layer.
+        """
+
     def position_tables(self, weights: Weights) -> tuple[Float32, Float32] | None:  # noqa: ARG002
         """Return the embeddings of positions for encoder and decoder, if the weights have any."""
         return None

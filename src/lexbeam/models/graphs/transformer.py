@@ -134,6 +134,22 @@ class TransformerConfig(Architecture, kind="transformer"):
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 
+    def build_attending(
+        self,
+        weights: Weights,
+        *,
+        single: bool = False,
+        shortlist: bool = False,
+        alignment: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Write a decoder, or the one for a single sentence, that also says where it looks."""
+        self.check()
+        attended = alignment or (self.decoder_layers - 1, None)
+        try:
+            return DecoderGraph(self, weights, shortlist, single, attended).write()
+        except KeyError as error:
+            raise ModelError(f"the weight {error} is missing from the model") from None
+
     def position_tables(self, weights: Weights) -> tuple[Float32, Float32] | None:
         """Return the embeddings of positions for encoder and decoder, if the weights have any."""
         if self.positions != "table":
