@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import lexbeam
+from helpers.attention import attention_of
 from helpers.networks import (
     CORPUS,
     TINY,
@@ -290,3 +291,26 @@ def _change(folder: Path, name: str, content: bytes) -> None:
     manifest = json.loads(path.read_text())
     manifest["files"][name] = hashlib.sha256(content).hexdigest()
     path.write_text(json.dumps(manifest))
+
+
+def test_a_bundle_looks_with_the_head_that_its_manifest_names(tmp_path: Path) -> None:
+    weights, spm = random_weights(TINY), vocabulary_file()
+    sources, outputs = [[5, 9, 3, 0], [8, 0]], [[3, 4], [6]]
+    reference = Reference(TINY, weights)
+    for name, alignment in {"a": (0, 1), "b": None}.items():
+        folder = tmp_path / name
+        bundle.write(TINY, weights, spm, folder, precision="float32", alignment=alignment)
+        rows, _ = attention_of(bundle.load(folder).engine, sources, outputs)
+        heads = reference.attention_to_source(sources[0], outputs[0])
+        expected = heads[0][1] if alignment else heads[1].mean(axis=0)
+        np.testing.assert_allclose(rows[-1], expected, atol=2e-5)
+
+
+def test_weights_that_changed_after_loading_are_reported_when_they_are_read_again(
+    tmp_path: Path,
+) -> None:
+    bundle.write(TINY, random_weights(TINY), vocabulary_file(), tmp_path)
+    engine = bundle.load(tmp_path).engine
+    (tmp_path / "weights.npz").write_bytes(b"other")
+    with pytest.raises(ModelError, match=r"weights\.npz: damaged"):
+        attention_of(engine, [[5, 0]], [[3]])
