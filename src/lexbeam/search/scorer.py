@@ -23,6 +23,11 @@ class Scores(NamedTuple):
     top_ids: IntArray  # shape: (rows, top)
     ask_scores: ScoreArray  # shape: (rows, asked)
     state: Any
+    attention: ScoreArray | None = None  # shape: (rows, source tokens)
+    """Where each row looks, if the search asked for it.
+
+    A row sums to 1. It is as wide as the longest source of the batch, 0 beyond its own source.
+    """
 
 
 class Scorer(Protocol):
@@ -81,6 +86,11 @@ class Scorer(Protocol):
         (# shape: (rows,)): the rows that may take none of these, because their word would
         then be an avoided one.
 
+        A scorer that can say where it looks has an attribute ``attends``, which is true, and
+        takes a keyword ``attention``: if that is true, it also gives the attention of each row
+        to the tokens of its source, at the step that scores the next token. A model that can't
+        is searched without.
+
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
         other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
@@ -99,6 +109,11 @@ def can_hold(scorer: Scorer) -> bool:
     return getattr(scorer, "word_starts", None) is not None
 
 
+def can_attend(scorer: Scorer) -> bool:
+    """Return whether the scorer can say which source tokens each row looks at."""
+    return bool(getattr(scorer, "attends", False))
+
+
 def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     """Raise if the model's answer has NaN in it, or not the shape that was asked for."""
     for name, array, shape in (
@@ -112,3 +127,12 @@ def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
         # The largest is NaN if any is, and NaN is not less than anything.
         if array.size and not array.max() < math.inf:
             raise ScorerError("the scorer's answer has NaN or plus infinity in it")
+    if scores.attention is not None:
+        _check_attention(scores.attention, rows)
+
+
+def _check_attention(attention: ScoreArray, rows: int) -> None:
+    if attention.ndim != 2 or len(attention) != rows:
+        raise ScorerError(f"the scorer's attention has shape {attention.shape} for {rows} rows")
+    if attention.size and not (attention.min() >= 0 and attention.max() < math.inf):
+        raise ScorerError("the scorer's attention has NaN, infinity or a negative weight in it")
