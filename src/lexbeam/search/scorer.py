@@ -23,6 +23,8 @@ class Scores(NamedTuple):
     top_ids: IntArray  # shape: (rows, top)
     ask_scores: ScoreArray  # shape: (rows, asked)
     state: Any
+    attention: ScoreArray | None = None
+    """How much each row attends to each source token. # shape: (rows, source tokens)"""
 
 
 class Scorer(Protocol):
