@@ -19,6 +19,7 @@ from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.languages import base_language
 from lexbeam.text.prefixes import completions
 from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.token_offsets import token_offsets
 from lexbeam.text.vocabulary import SPACE, Processor
 from lexbeam.text.word_boundaries import Span, is_unspaced, locate
 from lexbeam.text.word_masks import BoolArray, continues_word, word_masks
@@ -73,6 +74,12 @@ class SourceText:
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a sentence, with prefix and suffix."""
         return [*self._prefix, *self._processor.encode(text), *self._suffix]
+
+    def token_spans(self, text: str) -> list[Span]:
+        """Return where in a sentence each token stands; prefix and suffix have empty spans."""
+        pieces: list[str] = self._processor.encode(text, out_type=str)
+        spans, end = token_offsets(text, pieces), (len(text), len(text))
+        return [(0, 0)] * len(self._prefix) + spans + [end] * len(self._suffix)
 
 
 class TargetText:
