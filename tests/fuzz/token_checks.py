@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import Counter
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fuzz.campaign import Failure, Kind
 from fuzz.token_problems import Problem, Sentence, arguments, draw, make_scorer, show, simpler
 from fuzz.token_truth import is_possible, log_prob, price_of, ranked, times_met
-from lexbeam.errors import ConstraintError, LexbeamError, SettingError
+from lexbeam.errors import ConstraintError, SettingError
 from lexbeam.search import Hypothesis, decode
 
 MOST_SECONDS = 20.0
@@ -36,21 +37,22 @@ def search(problem: Problem, sentences: Sequence[Sentence]) -> Outputs | Failure
     started = time.monotonic()
     try:
         found = decode(make_scorer(problem), **arguments(problem, sentences))
-    except ConstraintError as error:
-        if all(is_possible(problem, sentence) for sentence in sentences):
-            return Failure("what is possible is not refused", str(error))
-        return None
-    except SettingError as error:
-        if problem.settings.get("algorithm") == "cbs" and "cbs" in str(error):
-            return None  # It keeps a beam for each set of constraints; there were too many.
-        return Failure("settings that are right are taken", str(error))
-    except LexbeamError as error:
-        return Failure("a search that is right gives no other error", f"{error!r}")
     except Exception as error:
-        return Failure(f"nothing but lexbeam's errors: {type(error).__name__}", f"{error!r}")
+        return judge(problem, sentences, error)
     if time.monotonic() - started > MOST_SECONDS:
         return Failure("a small search is quick", f"{time.monotonic() - started:.0f} s")
     return found
+
+
+def judge(problem: Problem, sentences: Sequence[Sentence], error: Exception) -> Failure | None:
+    """Return what is wrong with an error, None if it is right."""
+    if isinstance(error, ConstraintError):
+        if all(is_possible(problem, sentence) for sentence in sentences):
+            return Failure("what is possible is not refused", str(error))
+        return None
+    if isinstance(error, SettingError) and problem.settings.get("algorithm") == "cbs":
+        return None  # It keeps a beam for each set of constraints; there were too many.
+    return Failure(f"no errors but those of constraints: {type(error).__name__}", f"{error!r}")
 
 
 def check_outputs(
@@ -63,14 +65,14 @@ def check_outputs(
         yield Failure("as many outputs as were asked for, each once", f"{outputs}")
     ranks = []
     for hypothesis in found:
-        price = price_of(sentence, tuple(hypothesis.tokens), problem.marks)
+        price = price_of(problem, sentence, tuple(hypothesis.tokens))
         if price is None:
             yield Failure("an output keeps to its request", f"{hypothesis.tokens}")
             return
         yield from check_report(problem, sentence, hypothesis)
         power = problem.settings.get("length_penalty", 1.0)
         ranks.append((hypothesis.log_prob - price) / (len(hypothesis.tokens) + 1) ** power)
-    if any(better < worse - 1e-9 for better, worse in zip(ranks, ranks[1:], strict=False)):
+    if any(better < worse - 1e-9 for better, worse in itertools.pairwise(ranks)):
         yield Failure("the best comes first", f"{list(zip(ranks, outputs, strict=True))}")
     if problem.exhaustive:
         yield from check_best(problem, sentence, ranks, outputs)
@@ -90,9 +92,7 @@ def check_best(
         yield Failure("a wide beam finds the best", f"{seen} instead of {expected}")
 
 
-def check_report(
-    problem: Problem, sentence: Sentence, hypothesis: Hypothesis
-) -> Iterator[Failure]:
+def check_report(problem: Problem, sentence: Sentence, hypothesis: Hypothesis) -> Iterator[Failure]:
     """Check what is said about an output."""
     tokens = tuple(hypothesis.tokens)
     truth = log_prob(problem, sentence.source, tokens)
@@ -113,9 +113,7 @@ def check_report(
             yield Failure("what is reported as met is", told)
 
 
-def check_batch(
-    problem: Problem, alone: Sequence[list[Hypothesis] | None]
-) -> Iterator[Failure]:
+def check_batch(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> Iterator[Failure]:
     """Check that sentences give in a batch what they give one by one."""
     possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
     if len(possible) < 2:

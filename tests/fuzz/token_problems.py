@@ -136,9 +136,7 @@ def draw(random: Random) -> Problem:
         settings["beam_size"] = 2 * outputs
     seed = random.randrange(10_000)
     table, holds = random.random() < 0.5, random.random() < 0.7
-    return Problem(
-        size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive
-    )
+    return Problem(size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive)
 
 
 def _marks(random: Random, size: int, eos: int) -> Marks:
@@ -283,20 +281,26 @@ def _simpler_demands(demand: Demand) -> Iterator[Demand]:
         if len(demand) > 1:
             yield from (demand[1:], demand[:-1])
         return
-    parts = demand.parts
-    for at, part in enumerate(parts):
-        if len(parts) > 1:
-            yield replace(demand, parts=parts[:at] + parts[at + 1 :])
-        for number, form in enumerate(part):
-            if len(part) > 1 and not all(f.first for f in part[:number] + part[number + 1 :]):
-                fewer = part[:number] + part[number + 1 :]
-                yield replace(demand, parts=(*parts[:at], fewer, *parts[at + 1 :]))
-            if len(form.tokens) > 1:
-                shorter = replace(form, tokens=form.tokens[:-1])
-                if shorter not in part:
-                    forms = (*part[:number], shorter, *part[number + 1 :])
-                    yield replace(demand, parts=(*parts[:at], forms, *parts[at + 1 :]))
+    for parts in _simpler_parts(demand.parts):
+        yield replace(demand, parts=parts)
     if demand.last:
         yield replace(demand, last=False)
     if demand.price is not None and not _strict(demand):
         yield replace(demand, price=None)
+
+
+def _simpler_parts(
+    parts: tuple[tuple[Form, ...], ...],
+) -> Iterator[tuple[tuple[Form, ...], ...]]:
+    for at, part in enumerate(parts):
+        if len(parts) > 1:
+            yield parts[:at] + parts[at + 1 :]
+        for number, form in enumerate(part):
+            if len(part) > 1 and not all(f.first for f in part[:number] + part[number + 1 :]):
+                fewer = part[:number] + part[number + 1 :]
+                yield (*parts[:at], fewer, *parts[at + 1 :])
+            if len(form.tokens) > 1:
+                shorter = replace(form, tokens=form.tokens[:-1])
+                if shorter not in part:
+                    forms = (*part[:number], shorter, *part[number + 1 :])
+                    yield (*parts[:at], forms, *parts[at + 1 :])

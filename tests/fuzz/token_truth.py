@@ -30,9 +30,13 @@ def ends_of(
     end = start + len(tokens)
     if output[start:end] != tuple(tokens):
         return
-    if marks is None or goes_on or end == len(output):
-        yield end
-    elif marks.closing[tokens[-1]] or marks.boundary[output[end]]:
+    if (
+        marks is None
+        or goes_on
+        or end == len(output)
+        or marks.closing[tokens[-1]]
+        or marks.boundary[output[end]]
+    ):
         yield end
 
 
@@ -76,9 +80,7 @@ def is_strict(pattern: Pattern) -> bool:
     return alone and all(form.first for form in pattern.parts[0])
 
 
-def times_met(
-    demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None
-) -> int:
+def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None) -> int:
     """Return how often a demand is met, at most as often as it is wanted."""
     if not isinstance(demand, Pattern):
         return min(wanted, occurrences(demand, output, marks))
@@ -90,14 +92,19 @@ def times_met(
     return next((n for n in copies if _chain_ends(demand, n, output, marks, False)), 0)
 
 
-def price_of(sentence: Sentence, output: Output, marks: Marks | None) -> float | None:
-    """Return what an output pays for what it lacks; None if it does not keep to its request."""
+def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | None:
+    """Return what an output pays for what it lacks; None if it does not keep to its request.
+
+    With a scorer that can't keep a word from ending, an avoided word is not even begun.
+    """
+    marks = problem.marks
     if output[: len(sentence.prefix)] != sentence.prefix or len(output) > sentence.limit:
         return None
-    if sentence.whole and sentence.prefix:
-        if not set(ends_of(sentence.prefix, output, 0, marks, False)):
-            return None
-    if any(occurrences(avoided, output, marks) for avoided in sentence.avoid):
+    must_end = sentence.whole and sentence.prefix
+    if must_end and not set(ends_of(sentence.prefix, output, 0, marks, False)):
+        return None
+    holds = marks if problem.holds else None
+    if any(occurrences(avoided, output, holds) for avoided in sentence.avoid):
         return None
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
@@ -121,7 +128,7 @@ def every_output(problem: Problem, sentence: Sentence) -> Iterator[Output]:
 def is_possible(problem: Problem, sentence: Sentence) -> bool:
     """Say whether any output keeps to a request."""
     outputs = every_output(problem, sentence)
-    return any(price_of(sentence, each, problem.marks) is not None for each in outputs)
+    return any(price_of(problem, sentence, each) is not None for each in outputs)
 
 
 def log_prob(problem: Problem, source: str, output: Output) -> float:
@@ -153,7 +160,7 @@ def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
 
     found = []
     for output in every_output(problem, sentence):
-        price = price_of(sentence, output, problem.marks)
+        price = price_of(problem, sentence, output)
         if price is not None:
             before, row = scored(output)
             score = (before + row[problem.eos] - price) / (len(output) + 1) ** power
