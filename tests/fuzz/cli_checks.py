@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from fuzz.campaign import Failure, Kind
 from fuzz.cli_problems import BAD, EITHER, CliProblem, command, draw, show, simpler
 
-MOST_SECONDS = 60.0
+MOST_SECONDS = 120.0
 INTERRUPTED = 130
 
 

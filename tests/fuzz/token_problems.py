@@ -56,6 +56,8 @@ class Problem:
     settings: dict[str, Any]
     exhaustive: bool
     """Whether the beam holds everything, so that the best output must be found."""
+    roomy: bool = False
+    """Whether there are too many outputs to try, but room for all that is demanded."""
 
 
 def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
@@ -119,6 +121,8 @@ def _short(value: Any) -> str:
 
 def draw(random: Random) -> Problem:
     """Draw a problem."""
+    if random.random() < 0.35:
+        return _draw_roomy(random)
     size = random.choice((3, 4, 4, 5, 6))
     eos = random.randrange(size)
     tokens = [token for token in range(size) if token != eos]
@@ -137,6 +141,38 @@ def draw(random: Random) -> Problem:
     seed = random.randrange(10_000)
     table, holds = random.random() < 0.5, random.random() < 0.7
     return Problem(size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive)
+
+
+def _draw_roomy(random: Random) -> Problem:
+    """Draw a problem with more demands, and room for them side by side."""
+    size = random.randint(4, 12)
+    eos = random.randrange(size)
+    tokens = [token for token in range(size) if token != eos]
+    marks = _marks(random, size, eos) if random.random() < 0.5 else None
+    demands: list[Demand] = []
+    for _ in range(random.randint(2, 4)):
+        demand: Demand = _phrase(random, tokens)
+        if random.random() < 0.85:
+            demand = _pattern(random, tokens, marks, fewest=random.choice((1, 2, 3)))
+            demand = replace(demand, price=random.choice((None, None, None, demand.price)))
+        demands += [demand] * random.choice((1, 1, 2, 3, 5))
+    begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
+    ends = {each for each in demands if isinstance(each, Pattern) and each.last}
+    surplus = {*sorted(begins, key=repr)[1:], *sorted(ends, key=repr)[1:]}
+    demands = [each for each in demands if each not in surplus]
+    random.shuffle(demands)
+    limit = sum(map(_longest, demands)) + random.choice((0, 2, 10, 20))
+    sentence = Sentence(tuple(demands), (), (), False, limit, "s0")
+    seed, table, holds = random.randrange(10_000), random.random() < 0.5, random.random() < 0.7
+    return Problem(
+        size, eos, seed, table, holds, marks, (sentence,), _narrow(random), False, roomy=True
+    )
+
+
+def _longest(demand: Demand) -> int:
+    if not isinstance(demand, Pattern):
+        return len(demand)
+    return sum(max(len(form.tokens) for form in part) for part in demand.parts)
 
 
 def _marks(random: Random, size: int, eos: int) -> Marks:
@@ -183,13 +219,15 @@ def _forms(random: Random, tokens: Sequence[int], longest: int) -> tuple[Form, .
     return tuple(Form(each) for each in dict.fromkeys(drawn))
 
 
-def _pattern(random: Random, tokens: Sequence[int], marks: Marks | None) -> Pattern:
+def _pattern(
+    random: Random, tokens: Sequence[int], marks: Marks | None, fewest: int = 1
+) -> Pattern:
     price = random.choice((None, None, 0.0, 0.5, 2.0, 50.0))
     if random.random() < 0.12:
         begins = {_phrase(random, tokens): None for _ in range(random.randint(1, 2))}
         return Pattern((tuple(Form(each, first=True) for each in begins),))
-    count = random.choice((1, 1, 1, 2, 2, 3))
-    within = random.choice((None, 0, 1, 2)) if count > 1 else None
+    count = max(random.choice((1, 1, 1, 2, 2, 3)), fewest)
+    within = random.choice((None, 0, 1, 2, 5)) if count > 1 else None
     parts = [_forms(random, tokens, 3 if count == 1 else 2) for _ in range(count)]
     if within is not None and marks is not None:  # What follows a gap begins a word.
         words = [token for token in tokens if marks.starting[token]]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from random import Random
 
 from fuzz.token_problems import Marks, Problem, Sentence, make_scorer
 from lexbeam.search import Form, Pattern
@@ -126,9 +127,31 @@ def every_output(problem: Problem, sentence: Sentence) -> Iterator[Output]:
 
 
 def is_possible(problem: Problem, sentence: Sentence) -> bool:
-    """Say whether any output keeps to a request."""
+    """Say whether any output keeps to a request; of large ones, whether one is at hand."""
+    if any(price_of(problem, sentence, each) is not None for each in witnesses(problem, sentence)):
+        return True
+    if problem.roomy:
+        return False
     outputs = every_output(problem, sentence)
     return any(price_of(problem, sentence, each) is not None for each in outputs)
+
+
+def witnesses(problem: Problem, sentence: Sentence) -> Iterator[Output]:
+    """Yield outputs in which all that is demanded stands side by side."""
+    random = Random(problem.seed)
+    tokens = [token for token in range(problem.size) if token != problem.eos]
+    for between in (0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1):
+        demands = random.sample(sentence.demands, len(sentence.demands))
+        demands.sort(key=lambda each: isinstance(each, Pattern) and each.last)
+        demands.sort(key=lambda each: not (isinstance(each, Pattern) and is_strict(each)))
+        output = sentence.prefix
+        for demand in demands:
+            parts = demand.parts if isinstance(demand, Pattern) else ((Form(demand),),)
+            output += tuple(random.choices(tokens, k=between)) if output else ()
+            for part in parts:
+                usual = [form for form in part if not form.first] or part
+                output += random.choice(usual).tokens
+        yield output
 
 
 def log_prob(problem: Problem, source: str, output: Output) -> float:
