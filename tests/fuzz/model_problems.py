@@ -101,7 +101,7 @@ def folder_of(model: str) -> Path:
 def draw(random: Random) -> ModelProblem:
     """Draw a model and a way to damage it."""
     known = sorted(models())
-    model = "en-pt" if "en-pt" in known and random.random() < 0.35 else "en-de"
+    model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
     if model == "en-pt":
         if random.random() < 0.2:
             return ModelProblem(model, "cache", _cache(random), harmless=True)

@@ -142,13 +142,26 @@ class Pool:
     def constraint(self) -> Any:
         """Return a constraint of any kind."""
         random = self.random
-        kinds = ("phrase", "phrase", "text", "any", "any", "order", "gap", "suffix", "prefix")
+        kinds = (
+            "phrase",
+            "phrase",
+            "text",
+            "any",
+            "any",
+            "order",
+            "gap",
+            "suffix",
+            "prefix",
+            "lemma",
+        )
         kind = random.choice(kinds)
         if kind == "phrase":
             return self.phrase()
         if kind == "prefix":
             return {"prefix": self.phrase() + random.choice(("", " "))}
         shape: dict[str, Any] = {kind: self.phrase()}
+        if kind == "lemma":
+            shape[kind] = random.choice([word for word in self.words if word.isalpha()])
         if kind == "any":
             shape[kind] = [self.phrase() for _ in range(random.randint(1, 4))]
         elif kind in ("order", "gap"):
