@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from fuzz.cli_problems import BAD, EITHER, CliProblem, command, draw, show, simp
 
 MOST_SECONDS = 120.0
 INTERRUPTED = 130
+_OURS = re.compile(r"lexbeam[/\\]\w")
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,18 @@ def check(problem: CliProblem) -> Iterator[Failure]:
     where = f"stdin {problem.into}, stdout {problem.out}, stderr {problem.err}"
     if problem.interrupt is not None:
         where = "an interrupt"
-    if "Traceback" in outcome.err or "Exception ignored" in outcome.err:
+    if _shows_traceback(problem, outcome):
         yield Failure(f"no traceback: {where}", said)
     if "lost sys.std" in outcome.err:
         yield Failure(f"no noise from Python: {where}", said)
     for fault in _faults(problem, outcome):
         yield Failure(f"{fault}: {where}", said)
+
+
+def _shows_traceback(problem: CliProblem, outcome: Outcome) -> bool:
+    """Say whether Python speaks; what it says while it starts itself is not ours."""
+    spoken = "Traceback" in outcome.err or "Exception ignored" in outcome.err
+    return spoken and (problem.interrupt is None or bool(_OURS.search(outcome.err)))
 
 
 def _faults(problem: CliProblem, outcome: Outcome) -> Iterator[str]:

@@ -24,7 +24,7 @@ from fuzz.campaign import Failure, Kind
 from fuzz.model_problems import ModelProblem, draw, folder_of, show
 
 MOST_SECONDS = 20.0
-MOST_MEGABYTES = 600
+MOST_MEGABYTES = 300
 
 
 @once
