@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import FrameType
@@ -76,6 +77,9 @@ def translate(problem: TextProblem, together: bool = False) -> lexbeam.Translati
 
 def check(problem: TextProblem) -> Iterator[Failure]:
     """Yield the promises that a translation breaks."""
+    if problem.echoed is not None:
+        yield from check_echo(problem, problem.echoed)
+        return
     started = time.process_time()
     try:
         with no_longer_than(3 * MOST_SECONDS):
@@ -99,6 +103,19 @@ def check(problem: TextProblem) -> Iterator[Failure]:
     yield from check_the_rest(problem, result)
     if problem.others:
         yield from check_batch(problem, result)
+
+
+def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
+    """Check that a word that is there anyway changes nothing when it is demanded."""
+    free = translate(problem)
+    words = re.findall(r"\w+", free.text)
+    words = [word for word in words if list(exact_spans(free.text, word))]
+    if words:
+        word = words[number % len(words)]
+        found = translate(replace(problem, constraints=(word,)))
+        if found.text != free.text:
+            said = f"{free.text!a} ({free.score:.2f}) has {word!a}; demanded: {found.text!a}"
+            yield Failure("what is there anyway changes nothing", f"{said} ({found.score:.2f})")
 
 
 def is_wrong_refusal(problem: TextProblem, error: Exception) -> bool:

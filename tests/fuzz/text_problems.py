@@ -16,6 +16,10 @@ SOURCES = (
     "Press <b>Save</b> to continue.", "Yes", "The server must be restarted",
     "Water boils at 100 °C.", "He doesn't like it; we do.", "One, two, three\nfour.",
 )  # fmt: skip
+QUOTED = (
+    'Click the "Next" button.', "Press (Esc) now.", "Open the file 'Readme' first.", "Open /home.",
+    "Choose “Print” or ‘Save’.", "See [Help] and <b>Save</b>.", "Set x={name}, then \"OK\".",
+)  # fmt: skip
 WORDS = {
     "en-de": (
         "Haus", "Passwort", "Kennwort", "über", "um", "mit", "zu sein.", "gemacht hat", "ist",
@@ -64,6 +68,8 @@ class TextProblem:
     others: tuple[str, ...] = ()
     """Texts that are translated along with it."""
     malformed: bool = False
+    echoed: int | None = None
+    """The number of a word of the free translation that is demanded."""
 
 
 def models() -> dict[str, Path | None]:
@@ -81,6 +87,8 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
     model = model or random.choice(sorted(models()))
     pool = Pool(random, WORDS.get(model, WORDS["en-de"]))
     text = pool.text()
+    if random.random() < 0.1:
+        return TextProblem(model, random.choice((*SOURCES, *QUOTED)), echoed=random.randrange(20))
     count = random.choice((0, 1, 1, 2, 2, 3, 4))
     constraints = [pool.constraint() for _ in range(count)]
     if constraints and random.random() < 0.1:
@@ -217,6 +225,14 @@ def show(problem: TextProblem) -> str:
         ]
     else:
         lines.append(f"translator = lexbeam.load({'' if folder is None else repr(str(folder))})")
+    if problem.echoed is not None:
+        lines += [
+            "import re",
+            f"free = translator.translate({problem.text!a}).text",
+            'for word in re.findall(r"\\w+", free):',
+            f"    print(free, [word], translator.translate({problem.text!a}, [word]).text)\n",
+        ]
+        return "\n".join(lines)
     passed = [ascii(problem.text), f"constraints={list(problem.constraints)!a}"]
     if problem.avoid:
         passed.append(f"avoid={list(problem.avoid)!a}")
