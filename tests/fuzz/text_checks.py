@@ -47,15 +47,15 @@ def no_longer_than(seconds: float) -> Iterator[None]:
     """Raise a TimeoutError when something takes too long."""
 
     def give_up(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"not done after {seconds:.0f} s")
+        raise TimeoutError(f"not done after {seconds:.0f} s of work")
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def translate(problem: TextProblem, together: bool = False) -> lexbeam.Translation:
