@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import hashlib
 import io
@@ -32,13 +33,15 @@ def worker() -> subprocess.Popen[str]:
     """Return the process that tries models, started once."""
     tests = Path(__file__).parents[1]
     paths = os.pathsep.join([str(tests), *sys.path])
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "fuzz.model_worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
     )
+    atexit.register(process.communicate)  # It ends when nothing more comes in.
+    return process
 
 
 def attempt(problem: ModelProblem) -> dict[str, Any]:
