@@ -40,7 +40,7 @@ import numpy as np
 from lexbeam.models.importers import bergamot
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
-from lexbeam.translation.jobs import TextSettings
+from lexbeam.translation.settings import TextSettings
 
 BEAMS, BATCHES, CONSTRAINTS = (1, 5, 10, 20), (1, 32), (0, 1, 3, 5, 10)
 

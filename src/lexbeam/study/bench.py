@@ -25,8 +25,8 @@ from lexbeam.study.store import (
     digest_of_lines,
     digest_of_search,
 )
-from lexbeam.translation.jobs import SettingsArguments
 from lexbeam.translation.results import Translation
+from lexbeam.translation.settings import SettingsArguments
 from lexbeam.translation.translator import Translator
 
 CHUNK = 64

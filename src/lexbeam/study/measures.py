@@ -13,8 +13,8 @@ from lexbeam.search.beam_search import decode
 from lexbeam.study import sets
 from lexbeam.study.bench import Bench
 from lexbeam.study.store import Result
-from lexbeam.translation.jobs import SettingsArguments
 from lexbeam.translation.results import Translation
+from lexbeam.translation.settings import SettingsArguments
 
 GROWING = tuple(name for name, policy in POLICIES.items() if policy.beam_per_bank)
 """Algorithms whose beam size is that of each bank; the beam grows with the constraints."""
