@@ -141,7 +141,8 @@ class _Finder:
     def _of_part(self, part: Sequence[Spelling], at_end: bool) -> list[Placed]:
         placed = [each for spelling in part for each in self._of_spelling(spelling)]
         size = len(self._pieces)
-        return sorted(each for each in placed if not at_end or each.end == size)
+        fitting = [each for each in placed if not at_end or each.end == size]
+        return sorted(fitting, key=lambda each: each[:2])
 
     def _of_spelling(self, spelling: Spelling) -> list[Placed]:
         """Return where a spelling occurs; only where it ends a word if it does so anywhere."""

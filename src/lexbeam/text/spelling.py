@@ -302,7 +302,7 @@ def _marked(pieces: Sequence[str], placed: Sequence[Placed]) -> tuple[list[str],
     """Return pieces with a mark for each phrase that is rewritten, and what to put there."""
     marked = list(pieces)
     for start, end, _ in placed:
-        space = SPACE if pieces[start].startswith(SPACE) else ""
+        space = " " if pieces[start].startswith(SPACE) else ""
         marked[start:end] = [space + _MARK] + [""] * (end - start - 1)
     return marked, [each.spelling.surface for each in placed]
 

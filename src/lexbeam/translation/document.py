@@ -120,15 +120,13 @@ class Document:
             )
             for piece in pieces
         ]
-        again = [part for part in parts if part.is_firm and part.forms in required]
-        extra = {part.forms: part.demand for part in again}
-        more: list[tuple[Pattern, SpelledConstraint]] = []
-        for forms, demand in extra.items():
-            counted = sum(part.counts_alone and part.forms == forms for part in parts)
-            pattern = Pattern((forms,), may_overlap=True)
-            more += [(pattern, demand)] * max(required[forms] - counted, 0)
+        more: list[tuple[Tokens | Pattern, SpelledConstraint]] = []
+        for forms, part in {part.forms: part for part in parts if part.is_firm}.items():
+            pattern = part.pattern
+            times = required.get(forms, 0) - phrases.count(pattern)
+            more += [(pattern, part.demand)] * max(times, 0)
         demanded = sum(self.demand(piece.unit).longest for piece in pieces)
-        demanded += sum(len(form.tokens) for pattern, _ in more for form in pattern.parts[0][:1])
+        demanded += sum(demand.longest for _, demand in more)
         allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
         avoid = tuple(sentence.avoid)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]

@@ -83,16 +83,15 @@ def _respell_missing(document: Document, sentence: SentenceState) -> bool:
 
 
 def _require_more(document: Document, sentence: SentenceState) -> bool:
-    """Require tokens once more that several phrases would have to share in the text.
+    """Require tokens once more where the text does not show all phrases that they stand for.
 
     Return whether there was anything to do.
     """
-    if not any(s.is_rewritten for p in document.shown(sentence) for part in p.parts for s in part):
-        return False
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
     required = dict(sentence.required)
     for piece in sentence.assigned:
-        if piece.unit in unmet:
+        is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
+        if piece.unit in unmet and (is_rewritten or not document.is_soft(piece.unit)):
             for part in document.demand(piece.unit).parts[piece.first : piece.last]:
                 found = occurrences_of(part, sentence.best.tokens)
                 required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)

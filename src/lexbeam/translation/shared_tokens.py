@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lexbeam.search.automaton.patterns import Form
+from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.shown_phrases import count_inside
 from lexbeam.text.spelling import Spelling
 from lexbeam.text.subsequences import find_subsequence
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, forms_of
+from lexbeam.translation.spelled import (
+    SpelledConstraint,
+    SpelledPrefix,
+    forms_of,
+    phrase_pattern,
+)
 
 Forms = tuple[Form, ...]
 """The spellings of a part as the search knows them."""
@@ -33,9 +39,9 @@ class DemandedPart(NamedTuple):
         return forms_of(self.spellings)
 
     @property
-    def counts_alone(self) -> bool:
-        """Whether the search counts the occurrences of this part and nothing else."""
-        return self.is_firm and len(self.demand.parts) == 1 and not self.demand.asked.at_end
+    def pattern(self) -> Tokens | Pattern:
+        """Return what the search has to place for an occurrence of this part alone."""
+        return phrase_pattern(self.forms)
 
 
 def required_occurrences(parts: Sequence[DemandedPart], prefix: SpelledPrefix) -> dict[Forms, int]:

@@ -176,6 +176,12 @@ def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:
     return tuple(dict.fromkeys(forms))
 
 
+def phrase_pattern(forms: tuple[Form, ...]) -> Tokens | Pattern:
+    """Return what the search has to place for a phrase in any of its spellings."""
+    is_plain = len(forms) == 1 and not (forms[0].first or forms[0].apart)
+    return forms[0].tokens if is_plain else Pattern((forms,), may_overlap=True)
+
+
 def _spell_parts(
     asked: Constraint, target: TargetText, avoided: Sequence[Constraint], spaced: bool = False
 ) -> tuple[tuple[Spelling, ...], ...]:
@@ -196,8 +202,10 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     """Yield the spellings of a form in the cases that its constraint allows.
 
     A form with unknown characters is spelled as it is given: the characters are written into
-    the output later. ``spaced`` leaves out what has no space before it.
+    the output later. ``spaced`` leaves out what has no space before it; so does a limit on the
+    words between parts, since a word is counted where a space is.
     """
+    spaced = spaced or asked.within is not None
     given = target.spell_all(form)
     if given[0].pieces:
         yield from _with_space(given) if spaced else given
