@@ -33,6 +33,7 @@ from lexbeam.search.automaton.completions import (
     pack_completions,
     pack_progress,
 )
+from lexbeam.search.automaton.exact_counts import ExactCounts
 from lexbeam.search.automaton.multipart import MultipartPatterns
 from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.soft import SoftConstraints
@@ -72,9 +73,11 @@ class Automaton:
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size)
+        closing = None if words is None else words.closing
+        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, closing)
         self.follow = self._transitions.follow
         self._listed = AskedAndBanned.compile(self.tries, self.roots)
+        self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
         self._tabulate_nodes()
         self._tabulate_patterns(eos)
 
@@ -85,7 +88,8 @@ class Automaton:
         words = self.whole_words if can_hold else None
         held = [phrase for phrase in avoided if words is not None and words.waits(phrase)]
         banned = [phrase for phrase in avoided if words is None or not words.waits(phrase)]
-        return Trie(layout.goals, banned, held)
+        closing = None if self.whole_words is None else self.whole_words.closing
+        return Trie(layout.goals, banned, held, closing)
 
     def _tabulate_nodes(self) -> None:
         """Tabulate what ends, what has begun and what is forbidden at each node."""
@@ -206,8 +210,11 @@ class Automaton:
             return targets, targets
         useful = intersects(self._serves, targets, [bits[:, None] for bits in states.unmet])
         tokens = self._listed.ask_tokens.take(states.node, axis=0)
-        if self._held is not None and self.whole_words is not None:
-            useful &= ~(self._held[states.node][:, None] & self.whole_words.ended(tokens))
+        hold = self.hold(states)
+        if hold is not None and self.whole_words is not None:
+            useful &= ~(hold[:, None] & self.whole_words.ended(tokens))
+        if self._exact is not None:
+            useful &= ~self.is_one_too_many(states, tokens)
         if useful.size < WORTH_PACKING:
             tokens = np.where(useful, tokens, PAD)
             return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
@@ -221,15 +228,29 @@ class Automaton:
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
-        here = self._listed.ban_here.take(states.node, axis=0)
-        if not self._listed.ban_always.size:
-            return here
-        sentence = self._transitions.sentence_of(states.node)
-        return np.concatenate((self._listed.ban_always.take(sentence, axis=0), here), axis=1)
+        banned = [self._listed.ban_here.take(states.node, axis=0)]
+        if self._listed.ban_always.size:
+            sentence = self._transitions.sentence_of(states.node)
+            banned.insert(0, self._listed.ban_always.take(sentence, axis=0))
+        if self._exact is not None:
+            banned.append(self._exact.ban(states))
+        return banned[0] if len(banned) == 1 else np.concatenate(banned, axis=1)
 
     def hold(self, states: States) -> BoolArray | None:
         """Return a mask of those whose word is avoided if it ends here; None: there are none."""
-        return None if self._held is None else self._held[states.node]
+        if self._exact is None:
+            return None if self._held is None else self._held[states.node]
+        hold = self._exact.hold(states)
+        return hold if self._held is None else hold | self._held[states.node]
+
+    def is_one_too_many(self, states: States, tokens: IntArray) -> BoolArray:
+        """Return a mask of the tokens that complete a phrase more often than it may occur.
+
+        # shape: (hypotheses, tokens), as that of the tokens.
+        """
+        if self._exact is None:
+            return np.zeros(tokens.shape, np.bool_)
+        return self._exact.exceeds(states, tokens)
 
     def breaks(self, states: States) -> BoolArray:
         """Return a mask of those that have just completed an avoided phrase."""

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
-from lexbeam.search.automaton.trie import BEGIN, Goal
+from lexbeam.search.automaton.trie import APART, BEGIN, Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
 _BITS_PER_ARRAY = 64
@@ -155,7 +155,7 @@ class _Numbering:
             if isinstance(constraint, Pattern):
                 met[constraint] = self._add_pattern(constraint, times)
             else:
-                met[constraint] = self._add_phrase(constraint, times)
+                met[constraint] = self._add_phrase([Form(constraint)], times)
         self.layout.bits = self._free_bit
         for add in self._stages_to_add:
             add(self._take_bits(1))
@@ -171,32 +171,44 @@ class _Numbering:
         self._free_bit += count
         return first
 
-    def _add_phrase(self, tokens: Tokens, times: int) -> list[int]:
+    def _add_phrase(self, forms: Sequence[Form], times: int, exact: bool = False) -> list[int]:
+        """Add a phrase that must occur so many times, in any of its spellings."""
+        size = _shortest(forms)
         first = self._take_bits(times)
         field_bits = ((1 << times) - 1) << first
-        self.layout.size += len(tokens) * times
-        self.layout.hard_size += len(tokens) * times
+        self.layout.size += size * times
+        self.layout.hard_size += size * times
         self.layout.hard_wanted |= field_bits
         bits = [1 << (first + copy) for copy in range(times)]
-        self.layout.hard_tokens += [(len(tokens), bit) for bit in bits]
+        self.layout.hard_tokens += [(size, bit) for bit in bits]
         self.layout.hard |= field_bits
         self.layout.states_of_each.append(times + 1)
-        goal = Goal(
-            tokens,
-            sets=1 << first,
-            repeats=field_bits if times > 1 else 0,
-            wanted=field_bits,
-            weight=len(tokens),
-            size=len(tokens),
-            waits=self._waits(tokens),
-        )
-        self.layout.goals.append(goal)
+        for form in forms:
+            goal = Goal(
+                self._anchored(form),
+                sets=1 << first,
+                repeats=field_bits if times > 1 else 0,
+                wanted=field_bits,
+                weight=size,
+                size=size,
+                waits=self._waits(form.tokens),
+                exact=field_bits if exact else 0,
+            )
+            self.layout.goals.append(goal)
         return bits
 
     def _waits(self, tokens: Tokens) -> bool:
         return self.words is not None and self.words.waits(tokens)
 
+    def _anchored(self, form: Form) -> Tokens:
+        """Return the tokens of a form behind what it has to stand behind."""
+        if form.first:
+            return (BEGIN, *form.tokens)
+        return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
+
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
+        if pattern.is_phrase:
+            return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
         size = sum(_shortest(part) for part in pattern.parts) * copies
         self.layout.size += size
@@ -221,7 +233,7 @@ class _Numbering:
         self.layout.states_of_each.append(2)
         for form in pattern.parts[0]:
             goal = Goal(
-                _anchored(form),
+                self._anchored(form),
                 sets=bit,
                 wanted=bit,
                 weight=size,
@@ -316,7 +328,7 @@ class _Numbering:
                 self.layout.hard_wanted |= wanted
             for form, on_the_way in zip(part, needs, strict=True):
                 goal = Goal(
-                    _anchored(form),
+                    self._anchored(form),
                     sets=sets,
                     wanted=wanted,
                     size=size,
@@ -347,17 +359,13 @@ class _Numbering:
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
 
 
-def _shortest(part: tuple[Form, ...]) -> int:
+def _shortest(part: Sequence[Form]) -> int:
     """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
 
     A shorter one that counts only at the beginning is no help to an output that has begun.
     """
-    anywhere = [form for form in part if not form.first]
+    anywhere = [form for form in part if not form.first and not form.apart]
     return min(len(form.tokens) for form in anywhere or part)
-
-
-def _anchored(form: Form) -> Tokens:
-    return (BEGIN, *form.tokens) if form.first else form.tokens
 
 
 def _may_overlap(before: Tokens, after: Tokens) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import BEGIN, ROOT
+from lexbeam.search.automaton.trie import ANCHORS, ROOT
 
 NEVER = 1 << 40
 """The need of a state from which no end can be reached."""
@@ -89,8 +89,9 @@ class RemainingTokens:
         free = []
         for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
             hindered = any(node.avoided or node.held for node in trie.nodes)
+            hindered |= any(goal.exact for goal in layout.goals)
             anchored = layout.strict or layout.at_end or layout.soft
-            first = trie.nodes[ROOT].children.keys() - {BEGIN}
+            first = trie.nodes[ROOT].children.keys() - ANCHORS
             glued = words and not all(map(words.ends, first))
             free.append(not hindered and not glued and not anchored)
         return np.array(free, dtype=np.bool_)
@@ -205,6 +206,7 @@ class RemainingTokens:
         states = automaton.at(nodes, bits_met)
         after = automaton.advance(states.column(), tokens[None, :])
         closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
+        closed |= automaton.is_one_too_many(states, np.broadcast_to(tokens, closed.shape))
         if automaton.bit_arrays:
             hard = np.uint64(automaton.layouts[sentence].hard)
             done = (states.seen[0] & hard) == hard
@@ -227,7 +229,10 @@ class RemainingTokens:
         other = np.ones(self._vocabulary_size, dtype=np.bool_)
         other[[*trie.alphabet, self._eos]] = False
         kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
-        for mark in () if words is None else (words.boundary, words.starting):
+        marks = [] if words is None else [words.boundary, words.starting]
+        if words is not None and trie.apart != ROOT:
+            marks.append(words.closing)
+        for mark in marks:
             kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
         kinds = [kind for kind in kinds if (kind & other).any()]
         left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
