@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation.spelled import SpelledPrefix
@@ -47,6 +48,8 @@ class SentenceState:
     """What its translation begins with: nothing unless it is the first of the text."""
     avoid: list[Tokens]
     """The token sequences that its translation must not have."""
+    required: dict[tuple[Form, ...], int] = field(default_factory=dict)
+    """How often tokens must occur that phrases would share, which its text can't show twice."""
     assigned: list[Piece] = field(default_factory=list)
     """What it has to say."""
     searched: list[Piece] = field(default_factory=list)
