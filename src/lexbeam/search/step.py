@@ -31,6 +31,7 @@ from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense
 from lexbeam.search.selection import select_best
+from lexbeam.search.ties import TiedStep, Ties
 
 _IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -42,6 +43,7 @@ class Answer(NamedTuple):
     tokens: IntArray  # shape: (rows, asked), those that start or continue an unmet constraint
     targets: IntArray  # shape: (rows, asked), the nodes that they lead to
     scores: Scores
+    tied: TiedStep | None = None
 
 
 class SearchStep:
@@ -60,7 +62,11 @@ class SearchStep:
         limit: LengthLimit,
         automaton: Automaton | None,
         future_cost: FutureCost | None,
+        attends: bool = False,
+        ties: Ties | None = None,
     ) -> None:
+        self.attends = attends
+        self.ties = ties
         self.scorer = scorer
         self.model_state = model_state
         self.beam_size = beam_size
@@ -77,6 +83,8 @@ class SearchStep:
         self.limit.keep(sentences)
         if self.future_cost is not None:
             self.future_cost.keep(sentences)
+        if self.ties is not None:
+            self.ties.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
         """Return the candidates that fill the new beams.
@@ -107,11 +115,16 @@ class SearchStep:
         candidates = best_of_all(self._lay_out(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
             ended = candidates.token == self.scorer.eos
-            return Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
-        ended = self._ends(candidates)
-        return self._fill_beam(
-            candidates, candidates.score, ended, lambda score: select_best(score, self.beam_size)
-        )
+            chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
+        else:
+            ended = self._ends(candidates)
+            chosen = self._fill_beam(
+                candidates,
+                candidates.score,
+                ended,
+                lambda score: select_best(score, self.beam_size),
+            )
+        return _with_attention(chosen, scores)
 
     def _constrained(
         self,
@@ -150,7 +163,12 @@ class SearchStep:
             self.future_cost.learn(sentence, answer.tokens, answer.targets, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
         # 4. The beam is divided among the banks, and filled.
-        return self._fill_beam(candidates, worth, ended, lambda score: policy.select(banks, score))
+        chosen = self._fill_beam(
+            candidates, worth, ended, lambda score: policy.select(banks, score)
+        )
+        if answer.tied is not None:
+            chosen = self._with_penalties(chosen, answer.tied, automaton, states)
+        return _with_attention(chosen, scores)
 
     def _fill_beam(
         self, candidates: Candidates, worth: FloatArray, ended: BoolArray, select: Select
@@ -174,12 +192,29 @@ class SearchStep:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
         scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here))
+        tied = None
+        if self.ties is not None and scores.attention is not None:
+            tied = self.ties.attend(here, sentence, scores.attention)
+            scores = self.ties.penalise(tied, scores, targets)
         if self.limit.tight:
             most = self.finishing.top(self.beam_size)
             tokens, scores = self.limit.close_late(
                 automaton, here, sentence, self.prefix.forced, tokens, scores, most
             )
-        return Answer(tokens, targets, scores)
+        return Answer(tokens, targets, scores, tied)
+
+    def _with_penalties(
+        self, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States
+    ) -> Chosen:
+        """Add what the chosen candidates paid for their ties, so that it can be taken back."""
+        assert self.ties is not None
+        candidates = chosen.candidates
+        assert candidates.states is not None
+        slot, shape = candidates.slot, candidates.slot.shape
+        node = candidates.states.node.reshape(shape)
+        advances = automaton.serves(node, states, slot) | (candidates.token == self.scorer.eos)
+        penalty = self.ties.penalty(tied, candidates.row[slot], node, advances)
+        return chosen._replace(penalty=penalty)
 
     def _ask_model(
         self,
@@ -206,14 +241,15 @@ class SearchStep:
             ban,
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
+            **({"attention": True} if self.attends else {}),
         )
-        scores = Scores(*answer)  # any sequence of the four will do
+        scores = Scores(*answer)  # any sequence of its fields will do
         refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
         if self.finishing.aside and self.closed is None:
             possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
-        return Scores(scores.top_scores, scores.top_ids, possible, scores.state)
+        return scores._replace(ask_scores=possible)
 
     def _lay_out(
         self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
@@ -252,6 +288,14 @@ class SearchStep:
         return self.finishing.close_early(
             candidates, ended, (before, penalty), after, ~self.limit.is_last
         )
+
+
+def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:
+    """Add where the model looked when it scored the chosen candidates, if it says so."""
+    if scores.attention is None:
+        return chosen
+    candidates = chosen.candidates
+    return chosen._replace(attention=scores.attention[candidates.row[candidates.slot]])
 
 
 def _sentence_of(beam: Beam, slots: IntArray) -> IntArray:

@@ -11,6 +11,8 @@ from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.shared_tokens import occurrences_of
+from lexbeam.translation.spelled import forms_of
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
@@ -22,7 +24,9 @@ def repair(document: Document) -> JobGenerator[None]:
         broken = [
             sentence
             for sentence in document.sentences
-            if _avoid_what_came_back(document, sentence) | _respell_missing(document, sentence)
+            if _avoid_what_came_back(document, sentence)
+            | _respell_missing(document, sentence)
+            | _require_more(document, sentence)
         ]
         if not broken:
             return
@@ -51,11 +55,12 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     Return whether there was anything to do.
     """
     known = len(sentence.avoid)
-    demanded = document.spellings(sentence)
+    demanded = document.shown(sentence)
+    ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
     for hypothesis in sentence.hypotheses:
         for span in document.avoidance.find(document.text_of(sentence, hypothesis)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
-            needed = any(find_subsequence(spelling.ids, tokens) for spelling in demanded)
+            needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if tokens not in sentence.avoid and not needed:
                 sentence.avoid.append(tokens)
@@ -74,6 +79,24 @@ def _respell_missing(document: Document, sentence: SentenceState) -> bool:
             respelled = demand.spaced(document.target, document.avoidance.words)
             changed |= respelled != demand
             document.demands[document.units[unit]] = respelled
+    return changed
+
+
+def _require_more(document: Document, sentence: SentenceState) -> bool:
+    """Require tokens once more where the text does not show all phrases that they stand for.
+
+    Return whether there was anything to do.
+    """
+    unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
+    required = dict(sentence.required)
+    for piece in sentence.assigned:
+        is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
+        if piece.unit in unmet and (is_rewritten or not document.is_soft(piece.unit)):
+            for part in document.demand(piece.unit).parts[piece.first : piece.last]:
+                found = occurrences_of(part, sentence.best.tokens)
+                required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
+    changed = required != sentence.required
+    sentence.required = required
     return changed
 
 
