@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
@@ -47,6 +47,16 @@ class Stage:
     """The bit that stands for the stage."""
     size: int
     """Its constraint tokens."""
+    safe: int = 0
+    """Bits of which one is set when the stage can't be lost any more by what follows."""
+    before: int = 0
+    """Constraint tokens of the stages before it that are lost if it is not reached in time."""
+    in_time: int = 0
+    """Bits of which one must be set for it to begin now, if there is a limit; else none."""
+    hard: bool = True
+    """Whether it can't be given up."""
+    at_end: bool = False
+    """Whether it is reached for good only if the output ends with its pattern."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,11 @@ class Register:
     def bits(self) -> int:
         """All its bits."""
         return ((1 << self.length) - 1) << self.first
+
+    @property
+    def in_time(self) -> int:
+        """The bits that are set for ends within the limit of the next part."""
+        return ((1 << (self.limit + 1)) - 1) << self.first
 
     @property
     def top(self) -> int:
@@ -247,8 +262,8 @@ class _Numbering:
             self.layout.at_end |= final
         self.layout.states_of_each.append(len(parts) + 1)
         ends = [register.bits for register in registers if register] + [final]
-        for number, (part, register) in enumerate(zip(parts, registers, strict=True)):
-            self._add_stage(pattern, number, part, register, ends)
+        for number, register in enumerate(registers):
+            self._add_stage(pattern, number, parts, register, ends)
         return [sum(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
 
     def _register_length(
@@ -296,11 +311,12 @@ class _Numbering:
         self,
         pattern: Pattern,
         number: int,
-        part: tuple[Form, ...],
+        parts: Sequence[tuple[Form, ...]],
         register: Register | None,
         ends: Sequence[int],
     ) -> None:
         """Let the forms of a part set its own register, if the one before allows it."""
+        part = parts[number]
         size = _shortest(part)
         at_end = pattern.last and number + 1 == len(ends)
         sets = ends[number] & -ends[number]
@@ -309,7 +325,13 @@ class _Numbering:
         def add(bit: int) -> None:
             wanted = 1 << bit
             enabled = ends[number - 1] if number else 0
-            stage = Stage(sum(ends[number:]), enabled, wanted, size)
+            stage = replace(
+                _find_what_is_lost(pattern, number, parts, ends),
+                reached=sum(ends[number:]),
+                enabled=enabled,
+                wanted=wanted,
+                in_time=register.in_time if register and register.forms else 0,
+            )
             self.layout.stages.append(stage)
             if pattern.penalty is None:
                 self.layout.hard_tokens.append((size, stage.reached))
@@ -345,6 +367,38 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
+
+
+def _find_what_is_lost(
+    pattern: Pattern, number: int, parts: Sequence[tuple[Form, ...]], ends: Sequence[int]
+) -> Stage:
+    """Return a stage that knows what is lost if the output goes on with something else.
+
+    Where there is a limit, all parts of a copy are lost; of a pattern at the end of the output,
+    the last part is, with those that have to stand near it.
+    """
+    inner = len(pattern.parts)
+    start, stop = number, number + 1
+    if pattern.within is not None:
+        start = number - number % inner
+        stop = start + inner
+    return Stage(
+        reached=0,
+        enabled=0,
+        wanted=0,
+        size=_shortest(parts[number]),
+        safe=sum(ends[at] for at in range(stop - 1, len(ends)) if _is_safe(pattern, at, ends)),
+        before=sum(_shortest(parts[at]) for at in range(start, number)),
+        hard=pattern.penalty is None,
+        at_end=pattern.last and stop == len(ends),
+    )
+
+
+def _is_safe(pattern: Pattern, number: int, ends: Sequence[int]) -> bool:
+    """Return whether nothing that follows can undo the end of a part."""
+    if number + 1 == len(ends):
+        return not pattern.last
+    return pattern.within is None or (number + 1) % len(pattern.parts) == 0
 
 
 def _shortest(part: tuple[Form, ...]) -> int:

@@ -88,12 +88,14 @@ def is_in_progress(layer: BegunPhrases, states: States, unmet: Bits) -> BoolArra
     """Return a mask of those whose suffix has begun something that is of use."""
     of_use = intersects(layer.begun, states.node, unmet)
     if layer.needs is not None:
-        of_use &= _allowed(layer.needs, states.node, states.seen)
+        of_use &= is_allowed(layer.needs, states.node, states.seen)
     return of_use
 
 
-def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
+def is_allowed(needs: Bits | None, node: IntArray, bits: Bits) -> BoolArray:
     """Return a mask of those that have one of the bits needed, or need none."""
+    if needs is None:
+        return np.ones(node.shape, np.bool_)
     free: BoolArray = needs[0][node] == 0
     for array in needs[1:]:
         free &= array[node] == 0
@@ -105,7 +107,7 @@ def complete(
 ) -> tuple[Bits, IntArray]:
     """Mark the phrases that end at the nodes as met, each occurrence once."""
     for layer in layers:
-        allowed = None if layer.needs is None else _allowed(layer.needs, node, met)
+        allowed = None if layer.needs is None else is_allowed(layer.needs, node, met)
         grown: list[NDArray[np.uint64]] = []
         new_anywhere: NDArray[np.uint64] | None = None
         carry: NDArray[np.uint64] | None = None
