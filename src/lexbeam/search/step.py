@@ -29,7 +29,7 @@ from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_on
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense
+from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 
 _IMPOSSIBLE = -1e9
@@ -245,7 +245,8 @@ class SearchStep:
             **({"hold": hold} if hold is not None and hold.any() else {}),
         )
         scores = Scores(*answer)  # any sequence of the four will do
-        refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
+        refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
+        refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
         if self.finishing.aside and self.closed is None:

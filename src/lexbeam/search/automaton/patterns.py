@@ -37,6 +37,9 @@ class Pattern:
     penalty: float | None = None
     """The pattern is given up if meeting it costs more log-probability than this; None: never."""
 
+    demand: int = 0
+    """Tells patterns apart that are alike, but are demanded each by itself."""
+
     @property
     def strict(self) -> bool:
         """Whether the output has to begin with it, and may go on with its last word."""
