@@ -31,6 +31,9 @@ from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
 from lexbeam.search.automaton.trie import BEGIN, Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
+_MOST_REGISTER_BITS = 1024
+"""Bits of all registers of a sentence; the time of a step grows with the square of them."""
+
 _BITS_PER_ARRAY = 64
 """Bits that one array holds (`arrays.Bits`); a register lies within one array."""
 
@@ -305,6 +308,13 @@ class _Numbering:
             forms=forms if limit is not None else (),
         )
         self.layout.registers.append(register)
+        if sum(each.length for each in self.layout.registers) > _MOST_REGISTER_BITS:
+            raise ConstraintError(
+                "patterns of several parts, or wanted several times, that are too many or too far "
+                f"apart to be kept track of: their distances and lengths, added up over all parts, "
+                f"may be {_MOST_REGISTER_BITS} at most",
+                sentence=self._sentence,
+            )
         return register
 
     def _add_stage(
