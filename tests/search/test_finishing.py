@@ -237,4 +237,5 @@ def test_a_narrow_beam_with_what_has_ended_set_aside(seed: int, beam_size: int) 
     scorer = HistoryScorer(4, eos=1, seed=seed)
     found = decode(scorer, ["s"], max_length=5, beam_size=beam_size, aside=True, prune=0)[0][0]
     tokens, score = aside_by_hand(scorer, beam_size, 5)
-    assert (found.tokens, found.score) == (tokens, pytest.approx(score))
+    assert found.tokens == tokens
+    assert found.score == pytest.approx(score)

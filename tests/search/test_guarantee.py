@@ -132,7 +132,7 @@ def test_a_sentence_is_not_closed_earlier_because_of_another() -> None:
     """Whether a limit is near is known for each sentence by itself."""
     scorer = HistoryScorer(5, eos=0, seed=4)
     soft = Pattern(((Form((2,)), Form((3, 1))),), penalty=2.0)
-    requests = [[soft, (2, 2)], [(1,)] * 6, []]
+    requests: list[list[Any]] = [[soft, (2, 2)], [(1,)] * 6, []]
     limits = [9, 6, 3]
     together = decode(scorer, ["a", "b", "c"], requests, max_length=limits, beam_size=2)
     for number, source in enumerate("abc"):

@@ -10,7 +10,7 @@ from lexbeam.constraints.parsing import Reader
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.jobs import Answer, Job
+from lexbeam.translation.jobs import Found, Job
 from lexbeam.translation.translator import Translator
 
 
@@ -56,9 +56,9 @@ def test_a_long_list_is_banned_only_where_it_matters(
     jobs: list[int] = []
     run = translator._decoder.run
 
-    def count(asked: Sequence[Job], settings: Any) -> list[Answer]:
+    def count(asked: Sequence[Job], batch_size: int) -> Found:
         jobs.extend(len(job.avoid) for job in asked)
-        return run(asked, settings)
+        return run(asked, batch_size)
 
     monkeypatch.setattr(translator._decoder, "run", count)
     assert translator.translate(text, avoid=many).text == text

@@ -1,73 +1,127 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-import pytest
+import numpy as np
 
-from lexbeam.errors import ConstraintError, SettingError
+from lexbeam.errors import ConstraintError, LexbeamError, ScorerError
 from lexbeam.search.beam import Hypothesis
-from lexbeam.translation.jobs import Answer, Conversation, Job, Refusal, TextSettings, converse
+from lexbeam.search.settings import Settings
+from lexbeam.testing import HistoryScorer
+from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
 
 
-def echo(jobs: list[Job]) -> list[Answer]:
+def echo(jobs: list[Job]) -> Found:
     return [[Hypothesis(list(job.source), 0.0, 0.0, [], True)] for job in jobs]
 
 
-def count_down(start: int) -> Conversation[list[int]]:
+def count_down(start: int) -> JobGenerator[list[int]]:
     """Ask for as many jobs as the round says, down to none."""
     heard = []
     for left in range(start, 0, -1):
-        answers = yield [Job((start, left))] * left
-        assert len(answers) == left
-        heard += [token for answer in answers for token in answer[0].tokens]
+        found = yield [Job((start, left))] * left
+        assert len(found) == left
+        heard += [token for hypotheses in found for token in hypotheses[0].tokens]
     return heard
 
 
-def test_conversations_share_their_rounds() -> None:
+def test_generators_share_their_rounds() -> None:
     rounds = []
 
-    def run(jobs: list[Job]) -> list[Answer]:
+    def run(jobs: list[Job]) -> Found:
         rounds.append(len(jobs))
         return echo(jobs)
 
-    results = converse([count_down(2), count_down(0), count_down(3)], run)
+    results = run_together([count_down(2), count_down(0), count_down(3)], run)
     assert results == [[2, 2, 2, 2, 2, 1], [], [3, 3] * 3 + [3, 2] * 2 + [3, 1]]
     assert rounds == [2 + 3, 1 + 2, 1]
 
 
-def refuse(bad: int) -> Callable[[list[Job]], list[Answer]]:
-    def run(jobs: list[Job]) -> list[Answer]:
-        if any(job.source[0] == bad for job in jobs):
-            raise ConstraintError(f"{bad} is bad")
-        return echo(jobs)
+def refuse(bad: int) -> Callable[[list[Job]], Found]:
+    def run(jobs: list[Job]) -> Found:
+        refusal = ConstraintError(f"{bad} is bad")
+        found = zip(jobs, echo(jobs), strict=True)
+        return [refusal if job.source[0] == bad else each for job, each in found]
 
     return run
 
 
-def test_a_refusal_names_the_conversation() -> None:
-    with pytest.raises(Refusal) as caught:
-        converse([count_down(1), count_down(3), count_down(2)], refuse(3))
-    assert caught.value.index == 1
-    assert str(caught.value.reason) == "3 is bad"
+def test_a_refused_job_ends_only_its_generator() -> None:
+    first, second, third = run_together([count_down(1), count_down(3), count_down(2)], refuse(3))
+    assert (first, third) == ([1, 1], [2, 2, 2, 2, 2, 1])
+    assert isinstance(second, ConstraintError)
+    assert str(second) == "3 is bad"
 
 
-def test_a_conversation_can_put_a_refusal_in_its_own_words() -> None:
-    def polite() -> Conversation[None]:
+def test_a_generator_may_go_on_after_a_refusal() -> None:
+    def patient() -> JobGenerator[str]:
         try:
-            yield [Job((7,))]
-        except ConstraintError as error:
-            raise ConstraintError(f"sorry: {error}") from error
+            yield [Job((1,)), Job((7,))]
+        except ConstraintError:
+            found = yield [Job((2,))]
+            return f"then {found[0][0].tokens}"
+        return "at once"
 
-    with pytest.raises(Refusal) as caught:
-        converse([polite()], refuse(7))
-    assert str(caught.value.reason) == "sorry: 7 is bad"
+    assert run_together([patient()], refuse(7)) == ["then [2]"]
 
 
-@pytest.mark.parametrize(
-    "given", [{"batch_size": 0}, {"batch_size": "3"}, {"max_length": 0}, {"beam_size": -1}]
-)
-def test_settings_are_checked(given: dict[str, Any]) -> None:
-    (name,) = given
-    with pytest.raises(SettingError, match=name):
-        TextSettings(**given)
+class CountingScorer(HistoryScorer):
+    """Counts the batches that are begun, and the sentences in them."""
+
+    def __init__(self) -> None:
+        super().__init__(8, bos=1, eos=0)
+        self.started: list[int] = []
+
+    def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:
+        self.started.append(len(sources))
+        return super().start(sources, wanted)
+
+
+def decoder(scorer: HistoryScorer) -> BatchDecoder:
+    everywhere = np.ones(scorer.vocabulary_size, dtype=bool)
+    return BatchDecoder(scorer, everywhere, everywhere, everywhere)
+
+
+def test_what_is_refused_costs_the_others_no_search() -> None:
+    scorer = CountingScorer()
+    jobs = [Job((i % 7 + 1,), max_length=9) for i in range(16)]
+    jobs[5] = replace(jobs[5], phrases=((2, 3, 4),), max_length=2)
+    jobs[11] = replace(jobs[11], phrases=((3,),), avoid=((3,),))
+    found = decoder(scorer).run(jobs, 16)
+    assert [i for i, each in enumerate(found) if isinstance(each, LexbeamError)] == [5, 11]
+    assert scorer.started == [14]
+    alone = [decoder(scorer).run([job], 1)[0] for job in jobs]
+    shown = [each if isinstance(each, list) else str(each) for each in found]
+    assert shown == [each if isinstance(each, list) else str(each) for each in alone]
+
+
+def test_a_refusal_speaks_of_phrases_by_their_names() -> None:
+    job = Job((1,), ((2, 3, 4),), max_length=2, name=lambda subject: f"<{subject.role}>")
+    (error,) = decoder(CountingScorer()).run([job], 4)
+    assert "<phrase>" in str(error)
+    assert "[2, 3, 4]" not in str(error)
+    assert not str(error).startswith("sentence")
+
+
+def test_an_error_that_names_no_sentence_spares_the_others() -> None:
+    class Broken(CountingScorer):
+        def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:
+            if (3,) in sources:
+                raise ScorerError("3 breaks me")
+            return super().start(sources, wanted)
+
+    jobs = [Job((i,), max_length=5) for i in range(1, 8)]
+    found = decoder(Broken()).run(jobs, 8)
+    assert [isinstance(each, ScorerError) for each in found] == [i == 3 for i in range(1, 8)]
+
+
+def test_jobs_of_equal_settings_share_batches() -> None:
+    scorer = CountingScorer()
+    narrow, wide = Settings(beam_size=2), Settings(beam_size=4)
+    jobs = [Job((1,), max_length=5, settings=(narrow, wide)[i % 2]) for i in range(6)]
+    found = decoder(scorer).run(jobs, 2)
+    assert scorer.started == [2, 1, 2, 1]
+    assert found[0] == decoder(scorer).run([jobs[0]], 1)[0]
+    assert found[1] == decoder(scorer).run([jobs[1]], 1)[0]

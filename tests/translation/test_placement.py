@@ -3,13 +3,8 @@ from __future__ import annotations
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.kinds import Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
-from lexbeam.translation.placement import (
-    Piece,
-    find_owners,
-    number_units,
-    share_out,
-    where_sources_stand,
-)
+from lexbeam.translation.placement import assign_by_gain, assign_found, sentences_of_sources
+from lexbeam.translation.sentence import Piece, number_units
 
 A, B = Phrase((("a",),)), Phrase((("b",),))
 
@@ -20,17 +15,21 @@ def test_what_must_be_met_twice_is_two_units() -> None:
     assert number_units([A, start, twice, end, B, end]) == [0, 2, 2, 3, 4]
 
 
-def test_owners_are_where_the_spans_are() -> None:
-    places: list[list[Occurrence]] = [[((0, 1),), ((8, 9),)], [((2, 3), (9, 10), (11, 12))], []]
-    owned, missing = find_owners([0, 0, 0, 1, 2], places, starts=[0, 5, 20])
-    assert owned == [[Piece(0, 0, 1), Piece(3, 0, 1)], [Piece(1, 0, 1), Piece(3, 1, 3)], []]
+def test_a_sentence_says_what_stands_in_it() -> None:
+    occurrences: list[list[Occurrence]] = [
+        [((0, 1),), ((8, 9),)],
+        [((2, 3), (9, 10), (11, 12))],
+        [],
+    ]
+    assigned, missing = assign_found([0, 0, 0, 1, 2], occurrences, starts=[0, 5, 20])
+    assert assigned == [[Piece(0, 0, 1), Piece(3, 0, 1)], [Piece(1, 0, 1), Piece(3, 1, 3)], []]
     assert missing == [2, 4]
 
 
 def test_what_has_a_source_belongs_to_its_sentence() -> None:
     placed = Phrase((("a",),), count=2, source_offsets=(3, 25))
     demanded = [placed, B, Phrase((("c",),), source_offsets=(10,))]
-    known = where_sources_stand(number_units(demanded), demanded, starts=[2, 10, 20])
+    known = sentences_of_sources(number_units(demanded), demanded, starts=[2, 10, 20])
     assert known == {0: 0, 1: 2, 3: 1}
 
 
@@ -40,4 +39,4 @@ def test_a_missing_unit_goes_where_it_costs_least() -> None:
         B: {0: -1.0, 1: -1.0},
     }
     missing = [(0, A), (1, B), (2, A), (3, A), (4, A)]
-    assert share_out(missing, gains) == [(0, 1), (1, 0), (2, 2), (3, 0), (4, 1)]
+    assert assign_by_gain(missing, gains) == [(0, 1), (1, 0), (2, 2), (3, 0), (4, 1)]

@@ -32,7 +32,9 @@ def refuse_impossible(
         _refuse_too_long(sentence, request, limit)
         if automaton is None or remaining is None:
             continue
-        if len(request.prefix) + remaining.most_needed[sentence] > limit:
+        counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
+        tight = len(request.prefix) + remaining.most_needed[sentence] > limit
+        if tight or (counted and request.prefix):
             need = _need_after_prefix(sentence, request, automaton, remaining, limit)
             _refuse_need(sentence, request, limit, need)
 
@@ -83,6 +85,8 @@ def _need_after_prefix(
     """Return how many tokens an output needs after its prefix before it may end."""
     states = automaton.start().take(np.array([sentence]))
     for token in request.prefix:
+        if automaton.is_one_too_many(states, np.array([[token]])).any():
+            return NEVER
         states = automaton.advance(states, np.array([token]))
         if automaton.breaks(states).any():
             return NEVER

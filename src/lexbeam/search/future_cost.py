@@ -131,7 +131,7 @@ def _beyond_first_tokens(automaton: Automaton) -> IntArray:
     """Return 1 for nodes after more than the first token of a phrase, else 0. # shape: (nodes,)."""
     beyond = [0]
     for trie in automaton.tries:
-        begins = {ROOT, trie.start}
+        begins = {ROOT, trie.start, trie.apart}
         first = {child for node in begins for child in trie.nodes[node].children.values()}
         beyond += [int(node not in first) for node in range(len(trie.nodes))]
     return np.array(beyond)

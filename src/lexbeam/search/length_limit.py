@@ -76,8 +76,8 @@ class LengthLimit:
         strict = automaton.strict(here)
         if strict is not None:
             closed = closed | strict
-        column = here.column()
-        forbidden = automaton.forbids(column, tokens, automaton.advance(column, tokens))
+        after = automaton.advance(here.column(), tokens)
+        forbidden = automaton.forbids(here, tokens, after)
         return np.where(closed[:, None] | forbidden, PAD, tokens)
 
     def close_late(

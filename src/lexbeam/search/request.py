@@ -170,7 +170,11 @@ class _Reader:
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
         """Return a pattern with plain integers in it."""
         parts = tuple(
-            tuple(dict.fromkeys(Form(self._phrase(name, f.tokens), bool(f.first)) for f in part))
+            tuple(
+                dict.fromkeys(
+                    Form(self._phrase(name, f.tokens), bool(f.first), bool(f.apart)) for f in part
+                )
+            )
             for part in pattern.parts
         )
         if not parts or not all(parts):

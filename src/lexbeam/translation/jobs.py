@@ -1,19 +1,19 @@
-"""Search requests of many texts, run together: sorted by length, cut into batches.
+"""Searches of many texts, run together: sorted by length, cut into batches.
 
 A text may need several rounds (a first look, then the constraints placed). Each text is a
-conversation, a generator that yields the jobs it wants run and is sent their hypotheses, so
-that its logic reads top-down while the jobs of all texts share their batches.
+generator that yields the jobs it wants run and is sent their hypotheses, so that its logic reads
+top-down while the jobs of all texts share their batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from lexbeam.errors import InputError
-from lexbeam.search import settings
+from lexbeam.errors import InputError, LexbeamError, Subject
 from lexbeam.search.arrays import BoolArray, Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
@@ -22,12 +22,19 @@ from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
 
-Answer = list[Hypothesis]
-Result = TypeVar("Result")
-Conversation = Generator[list["Job"], list[Answer], Result]
+Hypotheses = list[Hypothesis]
+"""What was found for one job, best first; nothing where the search found no way."""
 
-DRAFT_BEAM = 2
-"""Beam of a draft: enough to compare the places a phrase could go to."""
+Result = TypeVar("Result")
+JobGenerator = Generator[list["Job"], list[Hypotheses], Result]
+"""Yields jobs, is sent their hypotheses, and returns its result in the end."""
+
+Found = list[Hypotheses | LexbeamError]
+"""What became of each of several jobs: its hypotheses, or why it was refused."""
+
+
+def _shown(subject: Subject) -> str:
+    return subject.shown
 
 
 @dataclass(frozen=True)
@@ -40,51 +47,21 @@ class Job:
     prefix: Tokens = ()
     whole_prefix: bool = False
     max_length: int = 60
-    draft: bool = False
+    settings: Settings = field(default_factory=Settings)
+    name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
+    """Says in the user's words what an error of the search speaks of."""
 
 
-@dataclass(frozen=True)
-class TextSettings(Settings):
-    """How to search, and how to cut texts up for it; the same for all texts of a call.
-
-    The default ``algorithm`` here is ``lookahead``, which finds better outputs than the paper's
-    with the same beam (docs/findings.md).
-    A ``lag`` of 3 is the default here: half of the hypotheses need not be priced then, for next
-    to no loss of BLEU. A sentence is done when nothing is ``likely`` to be better.
-    ``max_length`` limits the tokens of a sentence's translation; None leaves room according to
-    the source and the constraints. ``split`` cuts texts into sentences; without it a text is
-    cut only at line breaks and where it is too long for the model. ``prices`` asks what each
-    constraint costs, at the cost of one more search for each.
-    """
-
-    algorithm: str = "lookahead"
-    lag: float | None = 3.0
-    stop: str = "likely"
-    max_length: int | None = settings.count(None, "Most tokens in a translated sentence.")
-    batch_size: int = settings.count(32, "Sentences searched together.")
-    split: bool = settings.flag(True, "Cut texts into sentences, or take each as one.")
-    prices: bool = settings.flag(False, "Say what each constraint costs, in log-probability.")
-
-
-class SettingsArguments(settings.SettingsArguments, total=False):
-    """The fields of `TextSettings` as keyword arguments."""
-
-    max_length: int | None
-    batch_size: int
-    split: bool
-    prices: bool
-
-
-class Watcher(Protocol):
+class SearchObserver(Protocol):
     """Somebody who wants to see searches as they go (see `lexbeam.translation.tracing`)."""
 
     def begin(
-        self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
+        self, jobs: Sequence[Job], settings: Settings, scorer: Scorer
     ) -> Callable[[ObservedStep], object]:
-        """Return who is to be shown the steps of a batch."""
+        """Return what is to be called with the steps of a batch."""
         ...
 
-    def end(self, answers: Sequence[Answer]) -> None:
+    def end(self, found: Sequence[Hypotheses]) -> None:
         """Take note of what the batch that was begun last has found."""
         ...
 
@@ -99,113 +76,120 @@ class BatchDecoder:
         self._boundary = boundary
         self._closing = closing
         self._starting = starting
-        self._watcher: Watcher | None = None
+        self._observer: SearchObserver | None = None
 
-    def watched_by(self, watcher: Watcher) -> BatchDecoder:
+    def watched_by(self, observer: SearchObserver) -> BatchDecoder:
         """Return the same decoder, with somebody who watches what it does."""
         watched = copy(self)
-        watched._watcher = watcher
+        watched._observer = observer
         return watched
 
-    def run(self, jobs: Sequence[Job], settings: TextSettings) -> list[Answer]:
-        """Search for all jobs; return their hypotheses, best first, in the order of the jobs.
+    def run(self, jobs: Sequence[Job], batch_size: int) -> Found:
+        """Search for all jobs; return what became of each, in the order of the jobs.
 
-        Sentences of like length go together, so that no row of a batch waits long for others.
+        Jobs of equal settings and like length go together, so that no row of a batch waits long
+        for others.
         """
-        answers: list[Answer] = [[] for _ in jobs]
-        order = sorted(range(len(jobs)), key=lambda i: (jobs[i].draft, len(jobs[i].source)))
-        for draft in (False, True):
-            indices = [i for i in order if jobs[i].draft == draft]
-            for start in range(0, len(indices), settings.batch_size):
-                batch = indices[start : start + settings.batch_size]
-                for i, answer in zip(batch, self._decode(jobs, batch, settings), strict=True):
-                    answers[i] = answer
-        return answers
+        groups: dict[Settings, list[int]] = {}
+        for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
+            groups.setdefault(jobs[i].settings, []).append(i)
+        found: Found = [[] for _ in jobs]
+        for indices in groups.values():
+            for start in range(0, len(indices), batch_size):
+                batch = indices[start : start + batch_size]
+                for i, each in zip(batch, self._run_batch([jobs[i] for i in batch]), strict=True):
+                    found[i] = each
+        return found
 
-    def _decode(
-        self, jobs: Sequence[Job], batch: list[int], settings: TextSettings
-    ) -> list[Answer]:
-        if jobs[batch[0]].draft:
-            beam_size = min(settings.beam_size, DRAFT_BEAM)
-            settings = replace(settings, beam_size=beam_size, nbest=1, stop="first")
-        chosen = [jobs[i] for i in batch]
-        watcher = self._watcher
-        observer = watcher.begin(chosen, settings, self._scorer) if watcher else None
-        answers = decode(
+    def _run_batch(self, jobs: list[Job]) -> Found:
+        """Search for jobs of equal settings; one that is refused is taken out of the batch.
+
+        The search refuses before it begins, so what was refused costs the others next to nothing.
+        Where an error does not say which job is at fault, the batch is halved to find out.
+        """
+        found: Found = [[] for _ in jobs]
+        left = list(range(len(jobs)))
+        while left:
+            try:
+                results: Sequence[Hypotheses | LexbeamError] = self._decode([jobs[i] for i in left])
+            except LexbeamError as error:
+                at_fault = error.sentence if isinstance(error, InputError) else None
+                if at_fault is not None or len(left) == 1:
+                    refused = left.pop(at_fault or 0)
+                    found[refused] = _renamed(error, jobs[refused])
+                    continue
+                half = len(left) // 2
+                results = [
+                    each
+                    for some in (left[:half], left[half:])
+                    for each in self._run_batch([jobs[i] for i in some])
+                ]
+            for i, each in zip(left, results, strict=True):
+                found[i] = each
+            break
+        return found
+
+    def _decode(self, jobs: Sequence[Job]) -> list[Hypotheses]:
+        settings = jobs[0].settings
+        observer = self._observer
+        hypotheses = decode(
             self._scorer,
-            [job.source for job in chosen],
-            [list(job.phrases) for job in chosen],
-            [list(job.avoid) for job in chosen],
-            prefix=[job.prefix for job in chosen] if any(job.prefix for job in chosen) else None,
-            whole_prefix=[job.whole_prefix for job in chosen],
-            max_length=[job.max_length for job in chosen],
+            [job.source for job in jobs],
+            [list(job.phrases) for job in jobs],
+            [list(job.avoid) for job in jobs],
+            prefix=[job.prefix for job in jobs] if any(job.prefix for job in jobs) else None,
+            whole_prefix=[job.whole_prefix for job in jobs],
+            max_length=[job.max_length for job in jobs],
             boundary=self._boundary,
             closing=self._closing,
             starting=self._starting,
-            observer=observer,
+            observer=observer.begin(jobs, settings, self._scorer) if observer else None,
             settings=settings,
         )
-        if watcher is not None:
-            watcher.end(answers)
-        return answers
+        if observer is not None:
+            observer.end(hypotheses)
+        return hypotheses
 
 
-class Refusal(Exception):  # noqa: N818  (it never leaves the package)
-    """The search refused what one of several texts asks for."""
-
-    def __init__(self, index: int, reason: InputError) -> None:
-        super().__init__(index, reason)
-        self.index = index
-        self.reason = reason
+def _renamed(error: LexbeamError, job: Job) -> LexbeamError:
+    """Return an error about a job as one in the words of its user."""
+    return error.renamed(job.name, None) if isinstance(error, InputError) else error
 
 
-def converse(
-    conversations: Sequence[Conversation[Result]], run: Callable[[list[Job]], list[Answer]]
-) -> list[Result]:
-    """Hold many conversations at once, the jobs of each round run together.
+def run_together(
+    generators: Sequence[JobGenerator[Result]], run: Callable[[list[Job]], Found]
+) -> list[Result | LexbeamError]:
+    """Run many generators at once, the jobs of each round together.
 
-    What the search refuses is thrown into the conversation that asked for it, which knows how
-    to say it in words, and comes out as a Refusal.
+    Returns the result of each, or the error that ended it. What the search refuses is thrown into
+    the generator that asked for it; the others go on.
     """
-    results: dict[int, Result] = {}
+    results: dict[int, Result | LexbeamError] = {}
     asked: dict[int, list[Job]] = {}
 
-    def advance(index: int, answers: list[Answer] | None) -> None:
-        conversation: Generator[list[Job], Any, Result] = conversations[index]
+    def resume(index: int, resumed: Callable[[], list[Job]]) -> None:
         try:
-            asked[index] = conversation.send(answers)
+            asked[index] = resumed()
         except StopIteration as end:
             results[index] = end.value
-        except InputError as error:
-            raise Refusal(index, error) from error
+        except LexbeamError as error:
+            results[index] = error
 
-    for index in range(len(conversations)):
-        advance(index, None)
+    for index, generator in enumerate(generators):
+        resume(index, partial(next, generator))
     while asked:
         round_, asked = asked, {}
-        answers = iter(_run_round(round_, conversations, run))
+        found = iter(run([job for jobs in round_.values() for job in jobs]))
         for index, jobs in round_.items():
-            advance(index, [next(answers) for _ in jobs])
-    return [results[index] for index in range(len(conversations))]
+            resume(index, _answer(generators[index], [next(found) for _ in jobs]))
+    return [results[index] for index in range(len(generators))]
 
 
-def _run_round(
-    asked: dict[int, list[Job]],
-    conversations: Sequence[Conversation[Any]],
-    run: Callable[[list[Job]], list[Answer]],
-) -> list[Answer]:
-    """Run all jobs; if one is refused, conversation by conversation, to know whose it is."""
-    try:
-        return run([job for jobs in asked.values() for job in jobs])
-    except InputError:
-        pass
-    answers = []
-    for index, jobs in asked.items():
-        try:
-            answers += run(jobs)
-        except InputError as error:
-            try:
-                conversations[index].throw(error)
-            except InputError as reason:
-                raise Refusal(index, reason) from reason
-    return answers
+def _answer(generator: JobGenerator[Any], found: Found) -> Callable[[], list[Job]]:
+    """Return what hands a generator its hypotheses, or the first refusal among them."""
+    hypotheses: list[Hypotheses] = []
+    for each in found:
+        if isinstance(each, LexbeamError):
+            return partial(generator.throw, each)
+        hypotheses.append(each)
+    return partial(generator.send, hypotheses)

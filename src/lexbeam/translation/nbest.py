@@ -7,7 +7,10 @@ from heapq import heappop, heappush
 
 
 def best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[int, ...]]:
-    """Return the best ways to pick one score from each falling list, best sum first."""
+    """Return the indices of one score per list, for the best sums, the best sum first.
+
+    Each list is sorted from the best score down.
+    """
     first = (0,) * len(scores)
     heap = [(-sum(row[0] for row in scores), first)]
     known = {first}

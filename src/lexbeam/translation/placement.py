@@ -1,4 +1,9 @@
-"""Which sentence of a text has to say what."""
+"""Which sentence of a text has to say what.
+
+In a text of several sentences a phrase may stand in any of them. All sentences are translated
+freely first; what is there already stays where the model put it; everything else is tried in
+each sentence, and goes to the one whose probability it lowers least.
+"""
 
 from __future__ import annotations
 
@@ -6,87 +11,142 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import Occurrence
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.sentence import Piece
+
+ROUNDS = 3
+"""How often demands that are missing from a text of several sentences are placed."""
 
 
-class Piece(NamedTuple):
-    """What a sentence has to place of a constraint: the parts from ``first`` to before ``last``.
+def assign_known(document: Document) -> None:
+    """Assign what is known from the start: the end of the text, and terms of the source."""
+    sentences = document.sentences
+    asked = [demand.asked for demand in document.demands]
+    starts = [sentence.part.start for sentence in sentences]
+    known = sentences_of_sources(document.units, asked, starts)
+    for unit in range(len(document.units)):
+        if len(sentences) == 1 or document.demand(unit).asked.at_end:
+            sentences[-1].assigned.append(document.whole(unit))
+        elif unit in known:
+            sentences[known[unit]].assigned.append(document.whole(unit))
 
-    A constraint that must be met n times is n units.
+
+def place_missing(document: Document) -> JobGenerator[None]:
+    """Assign every demand to a sentence and search again, until the joined text has them all."""
+    tried_soft: set[int] = set()
+    for _ in range(ROUNDS):
+        missing = _assign_as_found(document, tried_soft)
+        if not missing:
+            break
+        yield from _assign_by_drafts(document, missing)
+        units = set(missing)
+        yield from document.search(
+            [each for each in document.sentences if units & {p.unit for p in each.assigned}]
+        )
+        tried_soft |= {unit for unit in units if document.is_soft(unit)}
+    if document.settings.nbest > 1:  # the alternatives must say it too
+        _assign_as_found(document, tried_soft)
+        changed = [each for each in document.sentences if each.assigned != each.searched]
+        yield from document.search(changed)
+
+
+def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
+    """Assign each demand to the sentence that says it; return the units that none says.
+
+    A soft demand that has been placed once is not placed again: it cost too much.
     """
+    text, starts = document.join([sentence.best for sentence in document.sentences])
+    assigned, missing = assign_found(document.units, document.find(text, starts), starts)
+    dropped = tried_soft.intersection(missing)
+    for sentence, pieces in zip(document.sentences, assigned, strict=True):
+        kept = [piece for piece in sentence.searched if piece.unit in dropped]
+        sentence.assigned = pieces + kept
+    return [unit for unit in missing if unit not in tried_soft]
 
-    unit: int
-    first: int
-    last: int
 
-
-def number_units(demanded: Sequence[Constraint]) -> list[int]:
-    """Return the constraint of each unit; a text has one end, however often it is asked for.
-
-    Prefixes are left out: they are no matter of choice.
-    """
-    return [
-        number
-        for number, constraint in enumerate(demanded)
-        if not constraint.at_start and not (constraint.at_end and constraint in demanded[:number])
-        for _ in range(constraint.count)
+def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerator[None]:
+    """Assign each missing unit to the sentence that loses least by it, as drafts show."""
+    asked = {unit: document.demand(unit).asked.once for unit in missing}
+    different = {constraint: unit for unit, constraint in asked.items()}
+    last = len(document.sentences) - 1
+    trials = [
+        (constraint, index)
+        for constraint in different
+        for index in range(last if constraint.at_end else 0, last + 1)
     ]
+    found = yield [
+        document.job(
+            document.sentences[index],
+            [document.whole(different[constraint])],
+            document.settings.of_drafts,
+            firm=set(document.units),
+        )
+        for constraint, index in trials
+    ]
+    gains: dict[Constraint, dict[int, float]] = {constraint: {} for constraint in different}
+    for (constraint, index), hypotheses in zip(trials, found, strict=True):
+        free = document.sentences[index].best.log_prob
+        gain = hypotheses[0].log_prob - free if hypotheses else float("-inf")
+        gains[constraint][index] = gain
+    for unit, index in assign_by_gain(list(asked.items()), gains):
+        document.sentences[index].assigned.append(document.whole(unit))
 
 
-def where_sources_stand(
+def sentences_of_sources(
     units: Sequence[int], demanded: Sequence[Constraint], starts: Sequence[int]
 ) -> dict[int, int]:
     """Return the sentence of each unit of which it is known where its source stands.
 
-    ``starts`` is where the sentences of the source begin.
+    ``starts`` are the offsets at which the sentences of the source begin.
     """
     sentences: dict[int, int] = {}
     used = Counter[int]()
     for unit, number in enumerate(units):
-        places = demanded[number].source_offsets
-        if used[number] < len(places):
-            sentences[unit] = max(bisect_right(starts, places[used[number]]) - 1, 0)
+        offsets = demanded[number].source_offsets
+        if used[number] < len(offsets):
+            sentences[unit] = max(bisect_right(starts, offsets[used[number]]) - 1, 0)
         used[number] += 1
     return sentences
 
 
-def find_owners(
-    units: Sequence[int], places: Sequence[Sequence[Occurrence]], starts: Sequence[int]
+def assign_found(
+    units: Sequence[int], occurrences: Sequence[Sequence[Occurrence]], starts: Sequence[int]
 ) -> tuple[list[list[Piece]], list[int]]:
-    """Return which sentence says what, and the units that none says.
+    """Return what each sentence says, and the units that none says.
 
-    ``places`` are those of each constraint in the whole text, ``starts`` where its sentences
-    begin. Parts of a constraint may stand in different sentences.
+    ``occurrences`` are those of each constraint in the whole text, ``starts`` the offsets at
+    which its sentences begin. Parts of a constraint may stand in different sentences.
     """
-    owned: list[list[Piece]] = [[] for _ in starts]
+    assigned: list[list[Piece]] = [[] for _ in starts]
     missing = []
-    remaining = [iter(found) for found in places]
+    remaining = [iter(found) for found in occurrences]
     for unit, number in enumerate(units):
-        place = next(remaining[number], None)
-        if place is None:
+        occurrence = next(remaining[number], None)
+        if occurrence is None:
             missing.append(unit)
             continue
-        sentences = [bisect_right(starts, start) - 1 for start, _ in place]
-        for sentence, parts in groupby(range(len(place)), key=sentences.__getitem__):
+        sentences = [bisect_right(starts, start) - 1 for start, _ in occurrence]
+        for sentence, parts in groupby(range(len(occurrence)), key=sentences.__getitem__):
             first, *_ = numbers = list(parts)
-            owned[sentence].append(Piece(unit, first, first + len(numbers)))
-    return owned, missing
+            assigned[sentence].append(Piece(unit, first, first + len(numbers)))
+    return assigned, missing
 
 
-def share_out(
+def assign_by_gain(
     missing: Sequence[tuple[int, Constraint]], gains: Mapping[Constraint, Mapping[int, float]]
 ) -> list[tuple[int, int]]:
-    """Give each missing unit to the sentence that gains most, or loses least, by it.
+    """Assign each missing unit to the sentence that gains most, or loses least, by it.
 
     One that is asked for twice goes to two sentences. Returns pairs of unit and sentence.
     """
     given: Counter[tuple[Constraint, int]] = Counter()
-    shared = []
+    assigned = []
     for unit, asked in missing:
         *_, best = min((given[asked, i], -gain, i) for i, gain in gains[asked].items())
         given[asked, best] += 1
-        shared.append((unit, best))
-    return shared
+        assigned.append((unit, best))
+    return assigned

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.signature import Signature
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class ConstraintReport:
     dropped: bool = False
     """Whether it was given up because it would have cost more than it may."""
     price: float | None = None
-    """How much log-probability it costs: more than without it. Worked out on request."""
+    """What it costs: the log-probability that the text loses by it. Measured on request only."""
     asked: Any = None
     """The constraint in the shape it was given in, where that was more than a phrase."""
 
@@ -84,10 +85,17 @@ class Translation(Alternative):
     """The best translation of a text; ``nbest`` lists it and the next best ones."""
 
     nbest: list[Alternative] = field(default_factory=list)
+    signature: Signature | None = field(default=None, compare=False, repr=False)
+    """The version, model and settings that made it."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields of the best one, and ``nbest`` when there are several."""
+    def to_json(self, signature: bool = False) -> dict[str, Any]:
+        """Return the fields of the best one, and ``nbest`` when there are several.
+
+        With ``signature``, also what made it.
+        """
         record = super().to_json()
         if len(self.nbest) > 1:
             record["nbest"] = [alternative.to_json() for alternative in self.nbest]
+        if signature and self.signature is not None:
+            record["signature"] = self.signature.to_json()
         return record

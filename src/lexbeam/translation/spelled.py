@@ -10,7 +10,7 @@ from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
-from lexbeam.search.automaton.patterns import Form, Pattern, show_constraint
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import is_word_character
@@ -110,16 +110,6 @@ class SpelledConstraint:
             price=price,
             asked=given,
         )
-
-    def in_words(self, message: str) -> str:
-        """Write the phrase into an error that has its tokens."""
-        if not self.parts:
-            return message
-        shown = show_constraint(self.pattern(0, len(self.parts)))
-        message = message.replace(shown, quoted(self.asked.text))
-        for spelling in self.spellings:
-            message = message.replace(str(list(spelling.ids)), quoted(spelling.surface))
-        return message
 
 
 @dataclass(frozen=True)

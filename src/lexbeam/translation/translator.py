@@ -8,36 +8,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
-from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.constraints.phrases import unusable
-from lexbeam.errors import InputError, SettingError, quoted
+from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
-from lexbeam.translation.jobs import (
-    BatchDecoder,
-    Refusal,
-    SettingsArguments,
-    TextSettings,
-    converse,
-)
+from lexbeam.translation.jobs import BatchDecoder, Found, Job, run_together
+from lexbeam.translation.pipeline import translate_document
+from lexbeam.translation.requests import GivenSettings, Shapes, TextRequest, is_per_text, line_up
 from lexbeam.translation.results import Translation
+from lexbeam.translation.settings import SettingsArguments, TextSettings, read_settings
+from lexbeam.translation.signature import Signature
 from lexbeam.translation.source_terms import SourceDemands, SourceTerms
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
 
-Shape = str | Mapping[str, Any] | Constraint
-"""A phrase, or an object as in ``docs/constraints.md``."""
-Shapes = Sequence[Shape]
+
+class _Prepared(NamedTuple):
+    """A request that can be run."""
+
+    document: Document
+    found: SourceDemands
 
 
 def load(path: str | Path | None = None, threads: int = 1) -> Translator:
@@ -73,7 +73,8 @@ class Translator:
         *,
         glossary: Glossary | None = None,
         keep: Sequence[str] | None = None,
-        **settings: Unpack[SettingsArguments],
+        settings: GivenSettings | None = None,
+        **named: Unpack[SettingsArguments],
     ) -> Translation: ...
 
     @overload
@@ -84,9 +85,10 @@ class Translator:
         avoid: Sequence[Shapes | None] | None = None,
         prefix: Sequence[str | None] | None = None,
         *,
-        glossary: Glossary | None = None,
-        keep: Sequence[str] | None = None,
-        **settings: Unpack[SettingsArguments],
+        glossary: Glossary | Sequence[Glossary | None] | None = None,
+        keep: Sequence[str] | Sequence[Sequence[str] | None] | None = None,
+        settings: GivenSettings | Sequence[GivenSettings | None] | None = None,
+        **named: Unpack[SettingsArguments],
     ) -> list[Translation]: ...
 
     def translate(
@@ -96,46 +98,47 @@ class Translator:
         avoid: Sequence[Any] | None = None,
         prefix: str | Sequence[str | None] | None = None,
         *,
-        glossary: Glossary | None = None,
-        keep: Sequence[str] | None = None,
-        **settings: Unpack[SettingsArguments],
+        glossary: Any = None,
+        keep: Any = None,
+        settings: Any = None,
+        **named: Unpack[SettingsArguments],
     ) -> Translation | list[Translation]:
         """Translate a text, or a list of texts together.
 
         Any text may have several sentences and lines. The phrases of ``constraints`` must
         appear in its translation as whole words (one given twice, twice), those of ``avoid``
         must not; ``prefix`` is what it begins with. Beside phrases there are richer shapes, as
-        dicts: ``{"any": ["Fabrik", "Werk"]}``, see ``docs/constraints.md``. For a list of texts
-        each of the three is a list with one entry a text. The settings are the fields of
-        `TextSettings`.
+        dicts: ``{"any": ["Fabrik", "Werk"]}``, see ``docs/constraints.md``.
 
         What the source terms of a ``glossary`` demand of a text comes on top, and whatever
         ``keep`` matches in it must be in the translation, too: names of `translation.keep.PATTERNS`
-        and regular expressions.
+        and regular expressions. The settings are the fields of `TextSettings`, given by their
+        names or as ``settings``.
 
-        A single text gives a `Translation`, a list gives a list of them in the same order.
+        For a list of texts ``constraints``, ``avoid`` and ``prefix`` are lists with one entry per
+        text; ``glossary``, ``keep`` and ``settings`` may be.
+
+        A single text gives a `Translation`, a list gives a list of them in the same order. The
+        first text that can't be translated is an error; see `translate_each` for one per text.
         """
-        chosen = _settings(settings)
-        terms = SourceTerms(glossary, keep, self.info)
+        asked: dict[str, Any] = {"constraints": constraints, "avoid": avoid, "prefix": prefix}
+        settings = _merged(settings, named)
         if isinstance(text, str):
-            document, found = self._document(text, constraints, avoid, prefix, chosen, terms)
-            try:
-                return found.respace(self._run([document], chosen)[0])
-            except Refusal as refusal:
-                raise refusal.reason from None
-        asked = _rows(text, constraints=constraints, avoid=avoid, prefix=prefix)
-        documents = []
-        for i, (each, phrases, avoided, start) in enumerate(asked):
-            try:
-                documents.append(self._document(each, phrases, avoided, start, chosen, terms))
-            except InputError as error:
-                raise _numbered(i, error) from error
-        try:
-            translations = self._run([document for document, _ in documents], chosen)
-        except Refusal as refusal:
-            raise _numbered(refusal.index, refusal.reason) from None
-        pairs = zip(documents, translations, strict=True)
-        return [found.respace(translation) for (_, found), translation in pairs]
+            request = TextRequest(text, **asked, glossary=glossary, keep=keep, settings=settings)
+            (translation,) = _succeeded(self.translate_each([request]), numbered=False)
+            return translation
+        self._check_common(glossary, keep, settings)
+        requests = line_up(text, **asked, glossary=glossary, keep=keep, settings=settings)
+        prepared = _succeeded(self._prepare(requests))
+        return _succeeded(self._run(prepared))
+
+    def translate_each(self, requests: Iterable[TextRequest]) -> list[Translation | LexbeamError]:
+        """Translate texts together, each with settings of its own.
+
+        Returns a translation or an error per text: one that can't be translated does not keep
+        the others from it. Sentences share batches where the settings of their search are equal.
+        """
+        return self._run(self._prepare(requests))
 
     def trace(
         self,
@@ -146,7 +149,8 @@ class Translator:
         *,
         glossary: Glossary | None = None,
         keep: Sequence[str] | None = None,
-        **settings: Unpack[SettingsArguments],
+        settings: GivenSettings | None = None,
+        **named: Unpack[SettingsArguments],
     ) -> Trace:
         """Translate a text and keep every step of its search, to be looked at in a browser.
 
@@ -156,7 +160,14 @@ class Translator:
 
         recorder = Recorder(self)
         translation = recorder.translator.translate(
-            text, constraints, avoid, prefix, glossary=glossary, keep=keep, **settings
+            text,
+            constraints,
+            avoid,
+            prefix,
+            glossary=glossary,
+            keep=keep,
+            settings=settings,
+            **named,
         )
         return recorder.trace(translation)
 
@@ -171,15 +182,32 @@ class Translator:
         """Return tokens of the target side as its vocabulary writes them, ``▁`` for a space."""
         return self._target.pieces(tokens)
 
-    def _document(
-        self,
-        text: object,
-        constraints: object,
-        avoid: object,
-        prefix: object,
-        settings: TextSettings,
-        terms: SourceTerms,
-    ) -> tuple[Document, SourceDemands]:
+    def _check_common(self, glossary: Any, keep: Any, settings: Any) -> None:
+        """Refuse what is wrong for all texts, without naming any."""
+        given = {"glossary": glossary, "keep": keep, "settings": settings}
+        common = {name: None if is_per_text(name, each) else each for name, each in given.items()}
+        SourceTerms(common["glossary"], common["keep"], self.info)
+        read_settings(common["settings"])
+
+    def _prepare(self, requests: Iterable[TextRequest]) -> list[_Prepared | LexbeamError]:
+        """Return what can be run of each request, or why nothing can."""
+        prepared: list[_Prepared | LexbeamError] = []
+        known: dict[tuple[int, int], SourceTerms] = {}
+        for request in requests:
+            try:
+                settings = read_settings(request.settings)
+                key = id(request.glossary), id(request.keep)
+                if key not in known:
+                    known[key] = SourceTerms(request.glossary, request.keep, self.info)
+                prepared.append(self._prepare_one(request, settings, known[key]))
+            except LexbeamError as error:
+                prepared.append(error)
+        return prepared
+
+    def _prepare_one(
+        self, request: TextRequest, settings: TextSettings, terms: SourceTerms
+    ) -> _Prepared:
+        text = request.text
         if not isinstance(text, str):
             raise InputError(f"the text must be a string, not {type(text).__name__}")
         fault = unusable(text)
@@ -187,46 +215,74 @@ class Translator:
             raise InputError(f"the text {quoted(text)} contains {fault}")
         language = self.info.get("target_language")
         found = terms.find(text)
-        asked = found.added_to(Constraints.build(constraints, avoid, prefix, language=language))
+        asked = Constraints.build(
+            request.constraints, request.avoid, request.prefix, language=language
+        )
         document = Document(
-            text, asked, self._source, self._target, settings, self._max_source_length
+            text,
+            found.added_to(asked),
+            self._source,
+            self._target,
+            settings,
+            self._max_source_length,
         )
-        return document, found
+        return _Prepared(document, found)
 
-    def _run(self, documents: Sequence[Document], settings: TextSettings) -> list[Translation]:
-        conversations = [document.translate() for document in documents]
-        translations = converse(conversations, partial(self._decoder.run, settings=settings))
+    def _run(
+        self, prepared: Sequence[_Prepared | LexbeamError]
+    ) -> list[Translation | LexbeamError]:
+        """Translate what was prepared, all together; errors stay where they are."""
+        runnable = [each for each in prepared if isinstance(each, _Prepared)]
+        batch_size = min((each.document.settings.batch_size for each in runnable), default=1)
+
+        def run(jobs: list[Job]) -> Found:
+            return self._decoder.run(jobs, batch_size)
+
+        results = run_together([translate_document(each.document) for each in runnable], run)
         if self._recorder is not None:
-            self._recorder.keep([document.outcomes for document in documents])
-        return translations
-
-
-def _numbered(index: int, error: InputError) -> InputError:
-    return type(error)(f"sentence {index}: {error}")
-
-
-def _settings(given: SettingsArguments) -> TextSettings:
-    unknown = given.keys() - TextSettings.__dataclass_fields__.keys()
-    if unknown:
-        raise SettingError(
-            f"unknown setting {', '.join(sorted(unknown))}: "
-            f"there are {', '.join(TextSettings.__dataclass_fields__)}"
-        )
-    return TextSettings(**given)
-
-
-def _rows(texts: object, **columns: object) -> list[tuple[Any, ...]]:
-    """Line up texts with what is asked of each."""
-    if not isinstance(texts, Sequence) or isinstance(texts, bytes):
-        raise InputError(f"the text must be a string or a list, not {type(texts).__name__}")
-    lined_up: list[Sequence[Any]] = [texts]
-    for name, given in columns.items():
-        column = [None] * len(texts) if given is None else given
-        if isinstance(column, str) or not isinstance(column, Sequence):
-            raise InputError(f"{name} must be a list with one entry for each text")
-        if len(column) != len(texts):
-            raise InputError(
-                f"{name} has {len(column)} entries for {len(texts)} texts: give one for each"
+            self._recorder.keep(
+                [
+                    each.document.translated
+                    for each, result in zip(runnable, results, strict=True)
+                    if isinstance(result, Translation)
+                ]
             )
-        lined_up.append(column)
-    return list(zip(*lined_up, strict=True))
+        finished = iter(map(self._finish, runnable, results))
+        return [next(finished) if isinstance(each, _Prepared) else each for each in prepared]
+
+    def _finish(
+        self, prepared: _Prepared, result: Translation | LexbeamError
+    ) -> Translation | LexbeamError:
+        """Let what was kept stand as it did in the source, and say what made the translation."""
+        if isinstance(result, LexbeamError):
+            return result
+        signature = Signature.of(self.info, prepared.document.settings)
+        return replace(prepared.found.respace(result), signature=signature)
+
+
+def _merged(settings: Any, named: SettingsArguments) -> Any:
+    """Return settings with those that were given by their names; one per text if they were."""
+    if not named:
+        return settings
+    if is_per_text("settings", settings):
+        return [_merged(each, named) for each in settings]
+    if isinstance(settings, TextSettings):
+        raise SettingError("settings are given twice: leave out the names or the object")
+    return {**named, **settings} if isinstance(settings, Mapping) else settings or dict(named)
+
+
+AnyResult = TypeVar("AnyResult")
+
+
+def _succeeded(
+    results: Sequence[AnyResult | LexbeamError], numbered: bool = True
+) -> list[AnyResult]:
+    """Return results, or raise the first error among them, with the number of its text."""
+    succeeded = []
+    for index, result in enumerate(results):
+        if isinstance(result, InputError) and numbered:
+            raise result.in_sentence(index) from result
+        if isinstance(result, LexbeamError):
+            raise result
+        succeeded.append(result)
+    return succeeded

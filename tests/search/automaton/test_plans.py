@@ -56,7 +56,7 @@ def following(
         tokens = [token for token in automaton.ask(states)[0][0].tolist() if token in tokens]
     for token in tokens:
         after = automaton.advance(states, np.array([token]))
-        if not automaton.forbids(states, np.array([token]), after)[0]:
+        if not automaton.forbids(states, np.array([[token]]), after.column())[0, 0]:
             yield token, after
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows, row_starts
-from lexbeam.search.automaton.trie import BEGIN, ROOT, Node, Trie
+from lexbeam.search.automaton.trie import ANCHORS, ROOT, Node, Trie
 
 WORTH_PACKING = 2048
 """From so many tokens asked of all hypotheses on, it pays to leave out what has been met."""
@@ -37,7 +37,7 @@ class AskedAndBanned:
         always: list[list[int]] = []
         for root, trie in zip(roots.tolist(), tries, strict=True):
             nodes, first = trie.nodes, trie.nodes[ROOT].children
-            from_root = {t: n for t, n in first.items() if nodes[n].serves and t != BEGIN}
+            from_root = {t: n for t, n in first.items() if nodes[n].serves and t not in ANCHORS}
             always.append([t for t, n in first.items() if nodes[n].avoided])
             banned_from_root = set(always[-1])
             for node in nodes:

@@ -30,10 +30,12 @@ from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.completions import (
     complete,
     is_allowed,
-    is_in_progress,
+    nodes_in_progress,
     pack_completions,
     pack_progress,
+    tokens_in_progress,
 )
+from lexbeam.search.automaton.exact_counts import ExactCounts
 from lexbeam.search.automaton.multipart import MultipartPatterns
 from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.soft import SoftConstraints
@@ -73,9 +75,11 @@ class Automaton:
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size)
+        closing = None if words is None else words.closing
+        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, closing)
         self.follow = self._transitions.follow
         self._listed = AskedAndBanned.compile(self.tries, self.roots)
+        self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
         self._tabulate_nodes()
         self._tabulate_patterns(eos)
 
@@ -86,7 +90,8 @@ class Automaton:
         words = self.whole_words if can_hold else None
         held = [phrase for phrase in avoided if words is not None and words.waits(phrase)]
         banned = [phrase for phrase in avoided if words is None or not words.waits(phrase)]
-        return Trie(layout.goals, banned, held)
+        closing = None if self.whole_words is None else self.whole_words.closing
+        return Trie(layout.goals, banned, held, closing)
 
     def _tabulate_nodes(self) -> None:
         """Tabulate what ends, what has begun and what is forbidden at each node."""
@@ -183,17 +188,10 @@ class Automaton:
             bank = seen_tokens + staged
         states = States(node, met, met_tokens, seen, seen_tokens, bank, stages)
         if self._progress:
-            states = states._replace(bank=bank + self._in_progress(states, states.unmet))
+            states = states._replace(
+                bank=bank + tokens_in_progress(self._progress, states, states.unmet)
+            )
         return states
-
-    def _in_progress(self, states: States, unmet: Bits) -> IntArray:
-        """Return the tokens of the longest beginning of something unmet that the output ends in."""
-        most: IntArray | None = None
-        for layer in self._progress:
-            gain = layer.gain[states.node] * is_in_progress(layer, states, unmet)
-            most = gain if most is None else np.maximum(most, gain)
-        assert most is not None
-        return most
 
     # --- what a hypothesis may and should take next -------------------------------------------
 
@@ -207,8 +205,11 @@ class Automaton:
             return targets, targets
         useful = intersects(self._serves, targets, [bits[:, None] for bits in states.unmet])
         tokens = self._listed.ask_tokens.take(states.node, axis=0)
-        if self._held is not None and self.whole_words is not None:
-            useful &= ~(self._held[states.node][:, None] & self.whole_words.ended(tokens))
+        hold = self.hold(states)
+        if hold is not None and self.whole_words is not None:
+            useful &= ~(hold[:, None] & self.whole_words.ended(tokens))
+        if self._exact is not None:
+            useful &= ~self.is_one_too_many(states, tokens)
         if useful.size < WORTH_PACKING:
             tokens = np.where(useful, tokens, PAD)
             return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
@@ -222,15 +223,29 @@ class Automaton:
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
-        here = self._listed.ban_here.take(states.node, axis=0)
-        if not self._listed.ban_always.size:
-            return here
-        sentence = self._transitions.sentence_of(states.node)
-        return np.concatenate((self._listed.ban_always.take(sentence, axis=0), here), axis=1)
+        banned = [self._listed.ban_here.take(states.node, axis=0)]
+        if self._listed.ban_always.size:
+            sentence = self._transitions.sentence_of(states.node)
+            banned.insert(0, self._listed.ban_always.take(sentence, axis=0))
+        if self._exact is not None:
+            banned.append(self._exact.ban(states))
+        return banned[0] if len(banned) == 1 else np.concatenate(banned, axis=1)
 
     def hold(self, states: States) -> BoolArray | None:
         """Return a mask of those whose word is avoided if it ends here; None: there are none."""
-        return None if self._held is None else self._held[states.node]
+        if self._exact is None:
+            return None if self._held is None else self._held[states.node]
+        hold = self._exact.hold(states)
+        return hold if self._held is None else hold | self._held[states.node]
+
+    def is_one_too_many(self, states: States, tokens: IntArray) -> BoolArray:
+        """Return a mask of the tokens that complete a phrase more often than it may occur.
+
+        # shape: (hypotheses, tokens), as that of the tokens.
+        """
+        if self._exact is None:
+            return np.zeros(tokens.shape, np.bool_)
+        return self._exact.exceeds(states, tokens)
 
     def breaks(self, states: States) -> BoolArray:
         """Return a mask of those that have just completed an avoided phrase."""
@@ -241,14 +256,14 @@ class Automaton:
         return None if self._strict is None else self._strict[states.node]
 
     def forbids(self, states: States, tokens: IntArray, after: States) -> BoolArray:
-        """Return a mask of the tokens that what is avoided forbids. # shape: as after.
+        """Return a mask of the tokens that hypotheses may not take; ``after`` is where they lead.
 
-        ``states`` are broadcast against the tokens, and ``after`` is where these lead.
+        # shape: (hypotheses, tokens), as that of the tokens.
         """
-        forbidden = self.breaks(after)
+        forbidden = self.breaks(after) | self.is_one_too_many(states, tokens)
         hold = self.hold(states)
         if hold is not None and self.whole_words is not None:
-            forbidden = forbidden | (hold & self.whole_words.ended(tokens))
+            forbidden |= hold[:, None] & self.whole_words.ended(tokens)
         return forbidden
 
     # --- what has been met --------------------------------------------------------------------
@@ -279,7 +294,7 @@ class Automaton:
         unmet = tuple(bits & hard[states.node] for bits, hard in wanted)
         have = self.soft.hard_tokens(states)
         if self._progress:
-            have = have + self._in_progress(states, unmet)
+            have = have + tokens_in_progress(self._progress, states, unmet)
         return self._hard_sizes[sentences] - have
 
     def at(self, node: IntArray, met: Bits) -> States:
@@ -293,15 +308,6 @@ class Automaton:
         seen, _ = complete(self._completed_later, node, met, zeros)
         return States(node, met, zeros, seen, zeros, zeros)
 
-    def progress_nodes(self, states: States) -> IntArray:
-        """Return the node of the phrase in progress, 0 where there is none."""
-        node = np.zeros_like(states.node)
-        unmet = states.unmet
-        for layer in reversed(self._progress):
-            begun = is_in_progress(layer, states, unmet)
-            node = np.where(begun, layer.node[states.node], node)
-        return node
-
     def met_sets(self, states: States) -> list[IntArray]:
         """Return numbers that are equal for hypotheses with the same set of constraint tokens met.
 
@@ -310,7 +316,7 @@ class Automaton:
         seen, stages = states.seen, states.stages
         if self._multipart is not None and stages is not None:
             seen = self._multipart.without_ages(states.node, seen, stages)
-        return [self.progress_nodes(states), *(bits.view(np.int64) for bits in seen)]
+        return [nodes_in_progress(self._progress, states), *(bits.view(np.int64) for bits in seen)]
 
     def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
         """Return which phrases a finished output has met, in the order they were given."""

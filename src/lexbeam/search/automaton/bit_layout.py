@@ -28,7 +28,8 @@ from dataclasses import dataclass, field, replace
 from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
-from lexbeam.search.automaton.trie import BEGIN, Goal
+from lexbeam.search.automaton.stages import Stage, find_what_is_lost, shortest
+from lexbeam.search.automaton.trie import APART, BEGIN, Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
 _MOST_REGISTER_BITS = 1024
@@ -36,30 +37,6 @@ _MOST_REGISTER_BITS = 1024
 
 _BITS_PER_ARRAY = 64
 """Bits that one array holds (`arrays.Bits`); a register lies within one array."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One part of a pattern whose tokens are counted from the bits, not when it is met."""
-
-    reached: int
-    """Bits of which one is set when the stage, or a later one, has been reached."""
-    enabled: int
-    """Bits of which one must be set before the stage can be reached; none: it always can be."""
-    wanted: int
-    """The bit that stands for the stage."""
-    size: int
-    """Its constraint tokens."""
-    safe: int = 0
-    """Bits of which one is set when the stage can't be lost any more by what follows."""
-    before: int = 0
-    """Constraint tokens of the stages before it that are lost if it is not reached in time."""
-    in_time: int = 0
-    """Bits of which one must be set for it to begin now, if there is a limit; else none."""
-    hard: bool = True
-    """Whether it can't be given up."""
-    at_end: bool = False
-    """Whether it is reached for good only if the output ends with its pattern."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +150,7 @@ class _Numbering:
             if isinstance(constraint, Pattern):
                 met[constraint] = self._add_pattern(constraint, times)
             else:
-                met[constraint] = self._add_phrase(constraint, times)
+                met[constraint] = self._add_phrase([Form(constraint)], times)
         self.layout.bits = self._free_bit
         for add in self._stages_to_add:
             add(self._take_bits(1))
@@ -189,34 +166,46 @@ class _Numbering:
         self._free_bit += count
         return first
 
-    def _add_phrase(self, tokens: Tokens, times: int) -> list[int]:
+    def _add_phrase(self, forms: Sequence[Form], times: int, exact: bool = False) -> list[int]:
+        """Add a phrase that must occur so many times, in any of its spellings."""
+        size = shortest(forms)
         first = self._take_bits(times)
         field_bits = ((1 << times) - 1) << first
-        self.layout.size += len(tokens) * times
-        self.layout.hard_size += len(tokens) * times
+        self.layout.size += size * times
+        self.layout.hard_size += size * times
         self.layout.hard_wanted |= field_bits
         bits = [1 << (first + copy) for copy in range(times)]
-        self.layout.hard_tokens += [(len(tokens), bit) for bit in bits]
+        self.layout.hard_tokens += [(size, bit) for bit in bits]
         self.layout.hard |= field_bits
         self.layout.states_of_each.append(times + 1)
-        goal = Goal(
-            tokens,
-            sets=1 << first,
-            repeats=field_bits if times > 1 else 0,
-            wanted=field_bits,
-            weight=len(tokens),
-            size=len(tokens),
-            waits=self._waits(tokens),
-        )
-        self.layout.goals.append(goal)
+        for form in forms:
+            goal = Goal(
+                self._anchored(form),
+                sets=1 << first,
+                repeats=field_bits if times > 1 else 0,
+                wanted=field_bits,
+                weight=size,
+                size=size,
+                waits=self._waits(form.tokens),
+                exact=field_bits if exact else 0,
+            )
+            self.layout.goals.append(goal)
         return bits
 
     def _waits(self, tokens: Tokens) -> bool:
         return self.words is not None and self.words.waits(tokens)
 
+    def _anchored(self, form: Form) -> Tokens:
+        """Return the tokens of a form behind what it has to stand behind."""
+        if form.first:
+            return (BEGIN, *form.tokens)
+        return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
+
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
+        if pattern.is_phrase:
+            return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
-        size = sum(_shortest(part) for part in pattern.parts) * copies
+        size = sum(shortest(part) for part in pattern.parts) * copies
         self.layout.size += size
         if len(pattern.parts) == 1 and copies == 1 and not pattern.last:
             met = [self._add_single(pattern)]
@@ -232,14 +221,14 @@ class _Numbering:
 
     def _add_single(self, pattern: Pattern) -> int:
         bit = 1 << self._take_bits(1)
-        size = _shortest(pattern.parts[0])
+        size = shortest(pattern.parts[0])
         if pattern.penalty is None:
             self.layout.hard_tokens.append((size, bit))
             self.layout.hard_wanted |= bit
         self.layout.states_of_each.append(2)
         for form in pattern.parts[0]:
             goal = Goal(
-                _anchored(form),
+                self._anchored(form),
                 sets=bit,
                 wanted=bit,
                 weight=size,
@@ -327,7 +316,7 @@ class _Numbering:
     ) -> None:
         """Let the forms of a part set its own register, if the one before allows it."""
         part = parts[number]
-        size = _shortest(part)
+        size = shortest(part)
         at_end = pattern.last and number + 1 == len(ends)
         sets = ends[number] & -ends[number]
         needs = [self._needs(form.tokens, register) for form in part]
@@ -336,7 +325,7 @@ class _Numbering:
             wanted = 1 << bit
             enabled = ends[number - 1] if number else 0
             stage = replace(
-                _find_what_is_lost(pattern, number, parts, ends),
+                find_what_is_lost(pattern, number, parts, ends),
                 reached=sum(ends[number:]),
                 enabled=enabled,
                 wanted=wanted,
@@ -348,7 +337,7 @@ class _Numbering:
                 self.layout.hard_wanted |= wanted
             for form, on_the_way in zip(part, needs, strict=True):
                 goal = Goal(
-                    _anchored(form),
+                    self._anchored(form),
                     sets=sets,
                     wanted=wanted,
                     size=size,
@@ -377,51 +366,6 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
-
-
-def _find_what_is_lost(
-    pattern: Pattern, number: int, parts: Sequence[tuple[Form, ...]], ends: Sequence[int]
-) -> Stage:
-    """Return a stage that knows what is lost if the output goes on with something else.
-
-    Where there is a limit, all parts of a copy are lost; of a pattern at the end of the output,
-    the last part is, with those that have to stand near it.
-    """
-    inner = len(pattern.parts)
-    start, stop = number, number + 1
-    if pattern.within is not None:
-        start = number - number % inner
-        stop = start + inner
-    return Stage(
-        reached=0,
-        enabled=0,
-        wanted=0,
-        size=_shortest(parts[number]),
-        safe=sum(ends[at] for at in range(stop - 1, len(ends)) if _is_safe(pattern, at, ends)),
-        before=sum(_shortest(parts[at]) for at in range(start, number)),
-        hard=pattern.penalty is None,
-        at_end=pattern.last and stop == len(ends),
-    )
-
-
-def _is_safe(pattern: Pattern, number: int, ends: Sequence[int]) -> bool:
-    """Return whether nothing that follows can undo the end of a part."""
-    if number + 1 == len(ends):
-        return not pattern.last
-    return pattern.within is None or (number + 1) % len(pattern.parts) == 0
-
-
-def _shortest(part: tuple[Form, ...]) -> int:
-    """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
-
-    A shorter one that counts only at the beginning is no help to an output that has begun.
-    """
-    anywhere = [form for form in part if not form.first]
-    return min(len(form.tokens) for form in anywhere or part)
-
-
-def _anchored(form: Form) -> Tokens:
-    return (BEGIN, *form.tokens) if form.first else form.tokens
 
 
 def _may_overlap(before: Tokens, after: Tokens) -> bool:

@@ -20,13 +20,18 @@ class Form:
     tokens: Tokens
     first: bool = False
     """It counts only as the beginning of the output."""
+    apart: bool = False
+    """It counts only where no word goes on before it: after a token that ends a word whatever
+    follows (``closing``: an opening quotation mark, a hyphen), or at the beginning of the output.
+    Without word boundaries it counts anywhere."""
 
 
 @dataclass(frozen=True)
 class Pattern:
     """Parts that must follow one another without sharing tokens, each in any of its forms.
 
-    A pattern given n times must occur n times, each time after the time before.
+    A pattern given n times must occur n times, each time after the time before; one of a single
+    part that ``may_overlap`` counts as a plain phrase does, whose occurrences may share tokens.
     """
 
     parts: tuple[tuple[Form, ...], ...]
@@ -36,6 +41,10 @@ class Pattern:
     """The last part must be the end of the output."""
     penalty: float | None = None
     """The pattern is given up if meeting it costs more log-probability than this; None: never."""
+    may_overlap: bool = False
+    """Its forms are spellings of one phrase: occurrences are counted as those of a phrase."""
+    exact: bool = False
+    """It may not occur more often than it is given; only for a pattern that ``may_overlap``."""
 
     demand: int = 0
     """Tells patterns apart that are alike, but are demanded each by itself."""
@@ -45,6 +54,17 @@ class Pattern:
         """Whether the output has to begin with it, and may go on with its last word."""
         alone = len(self.parts) == 1 and self.penalty is None and not self.last
         return alone and all(form.first for form in self.parts[0])
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether it is one phrase in several spellings, to stand anywhere."""
+        return (
+            self.may_overlap
+            and len(self.parts) == 1
+            and self.penalty is None
+            and not self.last
+            and not self.strict
+        )
 
     @property
     def tokens(self) -> set[int]:

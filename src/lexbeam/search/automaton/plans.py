@@ -126,9 +126,8 @@ class Plans:
         if strict is not None:
             more = np.where(strict[:, None], PAD, more)
         tokens = np.concatenate((asked, more), axis=1)
-        column = states.column()
-        after = automaton.advance(column, tokens)
-        forbidden = automaton.forbids(column, tokens, after) | (tokens == PAD)
+        after = automaton.advance(states.column(), tokens)
+        forbidden = automaton.forbids(states, tokens, after) | (tokens == PAD)
         return after.flat(), forbidden
 
     def _is_done(self, states: States) -> BoolArray:

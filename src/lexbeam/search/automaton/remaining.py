@@ -18,7 +18,7 @@ from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import BEGIN, ROOT
+from lexbeam.search.automaton.trie import ANCHORS, ROOT
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
@@ -94,8 +94,9 @@ class RemainingTokens:
         free = []
         for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
             hindered = any(node.avoided or node.held for node in trie.nodes)
+            hindered |= any(goal.exact for goal in layout.goals)
             anchored = layout.strict or layout.at_end or layout.soft
-            first = trie.nodes[ROOT].children.keys() - {BEGIN}
+            first = trie.nodes[ROOT].children.keys() - ANCHORS
             glued = words and not all(map(words.ends, first))
             free.append(not hindered and not glued and not anchored)
         return np.array(free, dtype=np.bool_)
@@ -165,6 +166,7 @@ class RemainingTokens:
             and not layout.strict
             and (layout.at_end & layout.hard).bit_count() <= 1
             and not any(node.avoided or node.held for node in trie.nodes)
+            and not any(goal.exact for goal in layout.goals)
             and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
         )
 
@@ -264,7 +266,7 @@ class RemainingTokens:
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
         after = automaton.advance(states.column(), tokens[None, :])
-        closed = automaton.forbids(states.column(), tokens, after)
+        closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
         done = np.ones(len(nodes), dtype=np.bool_)
         if automaton.bit_arrays:
             hard = np.uint64(automaton.layouts[sentence].hard)
@@ -287,7 +289,10 @@ class RemainingTokens:
         other = np.ones(self._vocabulary_size, dtype=np.bool_)
         other[[*trie.alphabet, self._eos]] = False
         kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
-        for mark in () if words is None else (words.boundary, words.starting):
+        marks = [] if words is None else [words.boundary, words.starting]
+        if words is not None and trie.apart != ROOT:
+            marks.append(words.closing)
+        for mark in marks:
             kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
         kinds = [kind for kind in kinds if (kind & other).any()]
         left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lexbeam.search.arrays import Bits, BoolArray, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.bit_layout import Stage
+from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
 
 

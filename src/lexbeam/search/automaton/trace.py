@@ -44,7 +44,7 @@ def trace(
     """
     constraints = [p if isinstance(p, Pattern) else tuple(p) for p in phrases]
     in_phrases = (token for phrase in constraints for token in tokens_of(phrase))
-    size = max([0, *tokens, *in_phrases]) + 1
+    size = len(words.boundary) if words else max([0, *tokens, *in_phrases]) + 1
     automaton = Automaton([constraints], [[]], size, words)
     _, *after = states = list(walk(automaton, 0, tokens))
     banks = [int(each.bank[0]) for each in after]

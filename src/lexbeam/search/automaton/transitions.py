@@ -2,7 +2,8 @@
 
 Nodes are numbered through all tries; node 0 belongs to no sentence, and the padding of tables
 points to it. Tokens that are in no phrase all lead to the same node, so tables have a column per
-*symbol*: one for each token of a phrase, and one for all others.
+*symbol*: one for each token of a phrase, and one for all others. Where spellings are told apart
+by what stands before them (`trie.APART`), the others that end a word have a symbol of their own.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexbeam.search.arrays import IntArray, pack_rows
-from lexbeam.search.automaton.trie import BEGIN, ROOT, Trie
+from lexbeam.search.arrays import BoolArray, IntArray, pack_rows
+from lexbeam.search.automaton.trie import APART, BEGIN, ROOT, Trie
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,28 @@ class Transitions:
     """Where these lead. # shape: (nodes, moves)"""
 
     @classmethod
-    def compile(cls, tries: Sequence[Trie], roots: IntArray, vocabulary_size: int) -> Transitions:
-        """Tabulate the transitions of tries whose roots have the given numbers."""
-        symbol, count = _number_symbols(tries, vocabulary_size)
+    def compile(
+        cls,
+        tries: Sequence[Trie],
+        roots: IntArray,
+        vocabulary_size: int,
+        closing: BoolArray | None = None,
+    ) -> Transitions:
+        """Tabulate the transitions of tries whose roots have the given numbers.
+
+        ``closing`` marks the tokens after which a word has ended. # shape: (vocabulary,)
+        """
+        if all(trie.apart == ROOT for trie in tries):
+            closing = None
+        symbol, count = _number_symbols(tries, vocabulary_size, closing)
         from_root = np.repeat(roots[:, None], count, axis=1)
         symbols: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
         row_of_node = [0]
         for sentence, (root, trie) in enumerate(zip(roots.tolist(), tries, strict=True)):
-            first = trie.nodes[ROOT].children
+            if closing is not None and trie.apart != ROOT:
+                from_root[sentence, np.unique(symbol[:-1][closing])] = root + trie.apart
+            first = {t: n for t, n in trie.nodes[ROOT].children.items() if t != APART}
             from_root[sentence, symbol[list(first)]] = [root + n for n in first.values()]
             for node in trie.nodes:
                 symbols.append(symbol[list(node.moves)].tolist() if node.moves else [])
@@ -73,11 +87,18 @@ class Transitions:
         return sentence
 
 
-def _number_symbols(tries: Sequence[Trie], vocabulary_size: int) -> tuple[IntArray, int]:
-    """Give every token of a phrase a symbol, from 1 on; all other tokens are symbol 0."""
+def _number_symbols(
+    tries: Sequence[Trie], vocabulary_size: int, closing: BoolArray | None
+) -> tuple[IntArray, int]:
+    """Give every token of a phrase a symbol, from 1 on; all other tokens are symbol 0.
+
+    Where ``closing`` is given, those of the others that it marks share the last symbol.
+    """
     alphabet = sorted({token for trie in tries for token in trie.alphabet})
     # The last entry is that of `BEGIN`, which stands for a token beyond the vocabulary.
     symbol = np.zeros(vocabulary_size + 1, dtype=np.int64)
+    if closing is not None:
+        symbol[:-1][closing] = len(alphabet) + 2
     symbol[alphabet] = np.arange(1, len(alphabet) + 1)
     symbol[BEGIN] = len(alphabet) + 1
-    return symbol, len(alphabet) + 2
+    return symbol, len(alphabet) + 2 + (closing is not None)

@@ -6,7 +6,9 @@ of its string that is again the beginning of a phrase. Everything here is done o
 in plain Python; `lexbeam.search.automaton.automaton` packs the result into arrays for the search.
 
 What counts only at the beginning of an output begins with the token `BEGIN`, which no output
-has: it stands before the first token of all of them.
+has: it stands before the first token of all of them. What counts only where no word goes on
+before it begins with `APART`, which stands for the beginning and for every token that ends a
+word whatever follows.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lexbeam.search.arrays import Tokens
+from lexbeam.search.arrays import BoolArray, Tokens
 
 ROOT = 0
 BEGIN = -1
+APART = -2
+ANCHORS = frozenset({BEGIN, APART})
+"""What a goal may begin with that is no token of the output."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,14 @@ class Goal:
     """It counts only if the next token does not go on with its last word."""
     strict: bool = False
     """The output must begin with this, or another strict one."""
+    exact: int = 0
+    """The bits that are all set when the string may not end again; 0: it may end any time."""
 
     def needed(self, taken: int) -> int:
         """Return the bits of which one must be set after so many nodes of the string."""
         if not self.needs:
             return 0
-        return self.needs[taken - (self.tokens[0] == BEGIN)]
+        return self.needs[taken - (self.tokens[0] in ANCHORS)]
 
 
 class Progress(NamedTuple):
@@ -93,7 +100,9 @@ class Node:
 class Trie:
     """The constraints and avoided phrases of one sentence; node 0 is the root.
 
-    ``whole_words`` are the avoided phrases that only count as whole words.
+    ``whole_words`` are the avoided phrases that only count as whole words. ``closing`` marks the
+    tokens after which a word has ended, whatever follows; it is needed for goals that begin with
+    `APART`. # shape: (vocabulary,)
     """
 
     def __init__(
@@ -101,8 +110,10 @@ class Trie:
         goals: Sequence[Goal],
         avoided: Sequence[Tokens] = (),
         whole_words: Sequence[Tokens] = (),
+        closing: BoolArray | None = None,
     ) -> None:
         self.nodes = [Node(depth=0)]
+        self._closing = closing
         for goal in goals:
             path = self._path(goal.tokens)
             for node in path[:-1]:
@@ -118,12 +129,29 @@ class Trie:
     @property
     def start(self) -> int:
         """The node of an output that has no tokens yet."""
-        return self.nodes[ROOT].children.get(BEGIN, ROOT)
+        return self.nodes[ROOT].children.get(BEGIN, self.apart)
+
+    @property
+    def apart(self) -> int:
+        """The node after a token that ends a word and is in no phrase; the root if none is."""
+        return self.nodes[ROOT].children.get(APART, ROOT)
+
+    def from_root(self, token: int) -> int:
+        """Return where a token leads from the root."""
+        known = self.nodes[ROOT].children.get(token)
+        return self._after_any(token) if known is None else known
+
+    def _after_any(self, token: int) -> int:
+        """Return the node of what is known after a token that begins no phrase."""
+        if token == APART or self.apart == ROOT:
+            return ROOT
+        is_apart = token == BEGIN or (self._closing is not None and bool(self._closing[token]))
+        return self.apart if is_apart else ROOT
 
     @property
     def alphabet(self) -> list[int]:
         """All tokens of all phrases, rising."""
-        return sorted({token for node in self.nodes for token in node.children} - {BEGIN})
+        return sorted({token for node in self.nodes for token in node.children} - ANCHORS)
 
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
@@ -150,14 +178,15 @@ class Trie:
 
     def _link(self) -> None:
         """Set the failure links, and let every node inherit what its suffixes end and begin."""
-        queue = list(self.nodes[ROOT].children.values())
+        first = self.nodes[ROOT].children
+        queue = sorted(first.values(), key=lambda number: number != self.apart)
+        for token, child in first.items():
+            self.nodes[child].failure = self._after_any(token)
         for number in queue:
             node = self.nodes[number]
             suffix = self.nodes[node.failure]
             for token, child in node.children.items():
-                self.nodes[child].failure = suffix.moves.get(
-                    token, self.nodes[ROOT].children.get(token, ROOT)
-                )
+                self.nodes[child].failure = suffix.moves.get(token, self.from_root(token))
                 queue.append(child)
             self._inherit(number, suffix)
 
@@ -166,9 +195,10 @@ class Trie:
         node = self.nodes[number]
         node.serves = suffix.serves
         for goal in (*node.ends, *node.begun):
-            node.serves |= goal.wanted
+            if not self._is_anchor(number):
+                node.serves |= goal.wanted
         node.moves = {**suffix.moves, **node.children}
-        node.ends = node.ends + suffix.ends
+        node.ends = _once_each(node.ends + suffix.ends)
         node.avoided |= suffix.avoided
         node.held |= suffix.held
         node.progress = _most_first([*self._own_progress(number), *suffix.progress])
@@ -176,6 +206,8 @@ class Trie:
     def _own_progress(self, number: int) -> list[Progress]:
         """Return what this node itself has begun, grouped by constraint tokens."""
         node = self.nodes[number]
+        if self.nodes[ROOT].children.get(APART) == number:
+            return []  # It has begun nothing yet.
         wanted: dict[tuple[int, int], int] = {}
         for goal in node.begun:
             gain = goal.size - (len(goal.tokens) - node.depth)
@@ -183,6 +215,20 @@ class Trie:
                 key = gain, goal.needed(node.depth)
                 wanted[key] = wanted.get(key, 0) | goal.wanted
         return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
+
+    def _is_anchor(self, number: int) -> bool:
+        """Return whether a node stands for an anchor alone."""
+        first = self.nodes[ROOT].children
+        return any(first.get(anchor) == number for anchor in ANCHORS)
+
+
+def _once_each(goals: list[Goal]) -> list[Goal]:
+    """Leave out goals that say the same as another: one occurrence counts once."""
+    kept: list[Goal] = []
+    for goal in goals:
+        if not (goal.repeats and any(goal.repeats == other.repeats for other in kept)):
+            kept.append(goal)
+    return kept
 
 
 def _most_first(progress: Sequence[Progress]) -> list[Progress]:

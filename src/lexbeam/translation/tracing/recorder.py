@@ -15,8 +15,9 @@ from typing import Any
 from lexbeam.errors import InputError
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
-from lexbeam.translation.document import Outcome
-from lexbeam.translation.jobs import Answer, Job, TextSettings
+from lexbeam.search.settings import Settings
+from lexbeam.translation.document import TranslatedSentence
+from lexbeam.translation.jobs import Hypotheses, Job
 from lexbeam.translation.results import Translation
 from lexbeam.translation.tracing.collect import BatchWatcher, SearchTrace
 from lexbeam.translation.tracing.page import render
@@ -63,31 +64,32 @@ class Recorder:
     def __init__(self, translator: Translator) -> None:
         self.translator = translator.watched_by(self)
         self._batch: BatchWatcher | None = None
-        self._searches: list[tuple[Answer, SearchTrace]] = []
+        self._searches: list[tuple[Hypotheses, SearchTrace]] = []
         self._sentences: list[Sentence] = []
         self.texts = 0
         """How many texts have been translated."""
 
     def begin(
-        self, jobs: Sequence[Job], settings: TextSettings, scorer: Scorer
+        self, jobs: Sequence[Job], settings: Settings, scorer: Scorer
     ) -> Callable[[ObservedStep], object]:
         """Watch a batch."""
         self._batch = BatchWatcher(jobs, settings, scorer)
         return self._batch
 
-    def end(self, answers: Sequence[Answer]) -> None:
+    def end(self, found: Sequence[Hypotheses]) -> None:
         """Keep what was seen of the batch."""
         assert self._batch is not None
-        found = [answer[0].tokens for answer in answers]
-        self._searches += zip(answers, self._batch.searches(found), strict=True)
+        outputs = [hypotheses[0].tokens if hypotheses else [] for hypotheses in found]
+        self._searches += zip(found, self._batch.searches(outputs), strict=True)
 
-    def keep(self, outcomes: Sequence[Sequence[Outcome]]) -> None:
-        """Find the searches that translations were made of, given their parts."""
-        for outcome in (outcome for parts in outcomes for outcome in parts):
-            for answer, search in self._searches:
-                if answer[0] is outcome.found:
-                    self._sentences.append(Sentence(outcome.source, outcome.output, search))
-        self.texts += len(outcomes)
+    def keep(self, texts: Sequence[Sequence[TranslatedSentence]]) -> None:
+        """Find the searches that translations were made of, given their sentences."""
+        for translated in (sentence for sentences in texts for sentence in sentences):
+            for hypotheses, search in self._searches:
+                if hypotheses and hypotheses[0] is translated.hypothesis:
+                    sentence = Sentence(translated.source, translated.output, search)
+                    self._sentences.append(sentence)
+        self.texts += len(texts)
 
     def trace(self, translation: Translation | None = None) -> Trace:
         """Return what was seen so far, with the translation if there is just one."""

@@ -1,0 +1,58 @@
+"""What each demand costs: how much log-probability a text has lost by it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.spelled import SpelledPrefix
+
+
+class _Trial(NamedTuple):
+    """A search with or without one demand, to compare with what was found."""
+
+    demand: int
+    sentence: SentenceState
+    sign: int
+    """1 if the demand is left out here, −1 if it is placed here and was dropped before."""
+    job: Job
+
+
+def measure_costs(document: Document) -> JobGenerator[dict[int, float]]:
+    """Return the cost of each demand, by its number; of one that can't be compared, none.
+
+    What has been placed is left out and the sentence searched again; what was dropped is placed
+    whatever it costs.
+    """
+    trials = [
+        trial for number in range(len(document.demands)) for trial in _trials(document, number)
+    ]
+    found = yield [trial.job for trial in trials]
+    costs = dict.fromkeys(range(len(document.demands)), 0.0)
+    unknown = set()
+    for trial, hypotheses in zip(trials, found, strict=True):
+        if not hypotheses:
+            unknown.add(trial.demand)
+            continue
+        difference = hypotheses[0].log_prob - trial.sentence.best.log_prob
+        costs[trial.demand] += trial.sign * difference
+    return {number: cost for number, cost in costs.items() if number not in unknown}
+
+
+def _trials(document: Document, number: int) -> list[_Trial]:
+    trials = []
+    if document.demands[number].asked.at_start:
+        first = document.sentences[0]
+        job = document.job(first, first.searched, prefix=SpelledPrefix())
+        trials.append(_Trial(number, first, 1, job))
+    for sentence in document.sentences:
+        dropped = [p for p in sentence.dropped if document.units[p.unit] == number]
+        others = [p for p in sentence.searched if document.units[p.unit] != number]
+        if dropped:
+            job = document.job(sentence, others + dropped, firm={number})
+            trials.append(_Trial(number, sentence, -1, job))
+        elif len(others) < len(sentence.searched):
+            trials.append(_Trial(number, sentence, 1, document.job(sentence, others)))
+    return trials

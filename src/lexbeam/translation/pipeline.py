@@ -1,0 +1,64 @@
+"""The steps by which a text is translated, from its sentences to the report.
+
+A text of one sentence is one search with all its constraints. A longer one is translated freely
+first, and what is missing then is placed (`lexbeam.translation.placement`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.costs import measure_costs
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.nbest import best_choices
+from lexbeam.translation.placement import assign_known, place_missing
+from lexbeam.translation.repair import drop_unmet_soft, repair
+from lexbeam.translation.results import Alternative, Translation
+
+
+def translate_document(document: Document) -> JobGenerator[Translation]:
+    """Translate a text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
+    if not document.sentences:
+        return Translation("", 0.0, nbest=[Alternative("", 0.0)])
+    assign_known(document)
+    yield from document.search(document.sentences)
+    if len(document.sentences) > 1:
+        yield from place_missing(document)
+    yield from repair(document)
+    if any(demand.asked.soft is not None for demand in document.demands):
+        yield from drop_unmet_soft(document)
+    costs = (yield from measure_costs(document)) if document.settings.prices else {}
+    return _translation(document, costs)
+
+
+def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
+    """Return the best combinations of what was found for the sentences."""
+    found = [sentence.hypotheses for sentence in document.sentences]
+    scores = [[hypothesis.score for hypothesis in hypotheses] for hypotheses in found]
+    best = [
+        _alternative(
+            document,
+            [hypotheses[i] for hypotheses, i in zip(found, choice, strict=True)],
+            {} if any(choice) else costs,
+        )
+        for choice in best_choices(scores, document.settings.nbest)
+    ]
+    return Translation(**vars(best[0]), nbest=best)
+
+
+def _alternative(
+    document: Document, hypotheses: Sequence[Hypothesis], costs: Mapping[int, float]
+) -> Alternative:
+    """Join one hypothesis per sentence, and say what became of the constraints."""
+    text, starts = document.join(hypotheses)
+    occurrences = document.find(text, starts)
+    reports = [
+        demand.report(text, found, costs.get(number))
+        for number, (demand, found) in enumerate(zip(document.demands, occurrences, strict=True))
+    ]
+    demanded = [span for found in occurrences for occurrence in found for span in occurrence]
+    unavoided = [text[slice(*span)] for span in document.avoidance.find(text, starts, demanded)]
+    score = sum(hypothesis.score for hypothesis in hypotheses) / len(hypotheses)
+    return Alternative(text, score, reports, list(dict.fromkeys(unavoided)))

@@ -1,0 +1,87 @@
+"""The text decides: what tokens promise and the text does not keep is searched again.
+
+The search works on tokens. Joined to a text they may read otherwise: an avoided word comes back
+in other tokens, or a phrase runs into the word before it.
+"""
+
+from __future__ import annotations
+
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.text.subsequences import find_subsequence
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.sentence import SentenceState
+
+REPAIRS = 8
+"""How often a sentence is searched again because its text breaks what its tokens keep to."""
+
+
+def repair(document: Document) -> JobGenerator[None]:
+    """Search again where the text breaks what the tokens promised."""
+    for _ in range(REPAIRS):
+        broken = [
+            sentence
+            for sentence in document.sentences
+            if _avoid_what_came_back(document, sentence) | _respell_missing(document, sentence)
+        ]
+        if not broken:
+            return
+        yield from document.search(broken)
+
+
+def drop_unmet_soft(document: Document) -> JobGenerator[None]:
+    """Search again without the soft demands that were dropped: they had a share of the beam."""
+    for sentence in document.sentences:
+        unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
+        soft = {unit for unit in unmet if document.is_soft(unit)}
+        sentence.dropped = [piece for piece in sentence.searched if piece.unit in soft]
+    dropping = [sentence for sentence in document.sentences if sentence.dropped]
+    kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
+    found = yield [
+        document.job(sentence, pieces) for sentence, pieces in zip(dropping, kept, strict=True)
+    ]
+    for sentence, pieces, hypotheses in zip(dropping, kept, found, strict=True):
+        if hypotheses and hypotheses[0].score > sentence.best.score:
+            sentence.take(hypotheses, pieces)
+
+
+def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
+    """Avoid the tokens by which avoided words came back: there is more than one way.
+
+    Return whether there was anything to do.
+    """
+    known = len(sentence.avoid)
+    demanded = document.spellings(sentence)
+    for hypothesis in sentence.hypotheses:
+        for span in document.avoidance.find(document.text_of(sentence, hypothesis)):
+            tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
+            needed = any(find_subsequence(spelling.ids, tokens) for spelling in demanded)
+            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
+            if tokens not in sentence.avoid and not needed:
+                sentence.avoid.append(tokens)
+    return len(sentence.avoid) > known
+
+
+def _respell_missing(document: Document, sentence: SentenceState) -> bool:
+    """Give phrases a space of their own where they ran into the word before.
+
+    Return whether there was anything to do.
+    """
+    changed = False
+    for _, units in _unmet(document, sentence):
+        for unit in units:
+            demand = document.demand(unit)
+            respelled = demand.spaced(document.target, document.avoidance.words)
+            changed |= respelled != demand
+            document.demands[document.units[unit]] = respelled
+    return changed
+
+
+def _unmet(document: Document, sentence: SentenceState) -> list[tuple[Constraint, list[int]]]:
+    """Return what a sentence was to say and has not, as text and as units."""
+    text = document.text_of(sentence, sentence.best)
+    sought: dict[Constraint, list[int]] = {}
+    for piece in sentence.assigned:
+        surface = document.demand(piece.unit).surface.cut(piece.first, piece.last)
+        sought.setdefault(surface, []).append(piece.unit)
+    return [(s, units[len(s.find(text, len(units))) :]) for s, units in sought.items()]

@@ -1,0 +1,66 @@
+"""One sentence of a text: what its translation has to say, and what was found for it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.search.arrays import Tokens
+from lexbeam.search.beam import Hypothesis
+from lexbeam.text.sentence_splitter import Part
+from lexbeam.translation.spelled import SpelledPrefix
+
+
+class Piece(NamedTuple):
+    """What a sentence has to say of a constraint: the parts from ``first`` to before ``last``.
+
+    A constraint that must be met n times is n units.
+    """
+
+    unit: int
+    first: int
+    last: int
+
+
+def number_units(demanded: Sequence[Constraint]) -> list[int]:
+    """Return the constraint of each unit; a text has one end, however often it is asked for.
+
+    Prefixes are left out: which sentence they begin is no matter of choice.
+    """
+    return [
+        number
+        for number, constraint in enumerate(demanded)
+        if not constraint.at_start and not (constraint.at_end and constraint in demanded[:number])
+        for _ in range(constraint.count)
+    ]
+
+
+@dataclass
+class SentenceState:
+    """A sentence on its way through the search."""
+
+    part: Part
+    source: Tokens
+    prefix: SpelledPrefix
+    """What its translation begins with: nothing unless it is the first of the text."""
+    avoid: list[Tokens]
+    """The token sequences that its translation must not have."""
+    assigned: list[Piece] = field(default_factory=list)
+    """What it has to say."""
+    searched: list[Piece] = field(default_factory=list)
+    """What it had to say when its hypotheses were found."""
+    dropped: list[Piece] = field(default_factory=list)
+    """The soft demands among them that were given up."""
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+
+    @property
+    def best(self) -> Hypothesis:
+        """The best hypothesis."""
+        return self.hypotheses[0]
+
+    def take(self, hypotheses: list[Hypothesis], searched: Sequence[Piece]) -> None:
+        """Keep what was found, and what it was searched with."""
+        self.hypotheses = hypotheses
+        self.searched = list(searched)

@@ -1,0 +1,78 @@
+"""The settings of a translation: those of the search, and how texts are cut up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+from lexbeam.errors import SettingError
+from lexbeam.search.settings import Settings, count, flag
+from lexbeam.search.settings import SettingsArguments as SearchArguments
+
+DRAFT_BEAM = 2
+"""Beam of a draft: enough to compare the sentences a phrase could go to."""
+
+
+@dataclass(frozen=True)
+class TextSettings(Settings):
+    """How to search, and how to cut texts up for it.
+
+    The default ``algorithm`` here is ``lookahead``, which finds better outputs than the paper's
+    with the same beam (docs/findings.md).
+    A ``lag`` of 3 is the default here: half of the hypotheses need not be scored then, for next
+    to no loss of BLEU. A sentence is done when nothing is ``likely`` to be better.
+    ``max_length`` limits the tokens of a sentence's translation; None allows as many as the
+    source and the constraints call for. ``split`` cuts texts into sentences; without it a text is
+    cut only at line breaks and where it is too long for the model. ``prices`` asks what each
+    constraint costs, which takes one more search for each.
+    """
+
+    algorithm: str = "lookahead"
+    lag: float | None = 3.0
+    stop: str = "likely"
+    max_length: int | None = count(None, "Most tokens in a translated sentence.")
+    batch_size: int = count(32, "Sentences searched together.")
+    split: bool = flag(True, "Cut texts into sentences, or take each as one.")
+    prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
+
+    @cached_property
+    def of_search(self) -> Settings:
+        """The settings of the search alone; sentences for which they are equal share batches."""
+        return Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+
+    @cached_property
+    def of_drafts(self) -> Settings:
+        """The settings of a quick search, to compare where a phrase could go."""
+        beam_size = min(self.beam_size, DRAFT_BEAM)
+        return replace(self.of_search, beam_size=beam_size, nbest=1, stop="first")
+
+
+class SettingsArguments(SearchArguments, total=False):
+    """The fields of `TextSettings` as keyword arguments, for type checkers."""
+
+    max_length: int | None
+    batch_size: int
+    split: bool
+    prices: bool
+
+
+def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSettings:
+    """Return settings that were given by their names.
+
+    Raises:
+        SettingError: one is unknown or out of range.
+    """
+    if isinstance(given, TextSettings):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise SettingError(f"settings must be given by their names, not as {given!r}")
+    given = given or {}
+    unknown = given.keys() - TextSettings.__dataclass_fields__.keys()
+    if unknown:
+        raise SettingError(
+            f"unknown setting {', '.join(sorted(map(str, unknown)))}: "
+            f"there are {', '.join(TextSettings.__dataclass_fields__)}"
+        )
+    return TextSettings(**given)
