@@ -113,7 +113,7 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(each, bool) for each in value):
         return str([int(each) for each in value])
     text = repr(value).replace(", first=False", "").replace(", within=None", "")
-    return text.replace(", last=False", "").replace(", price=None", "")
+    return text.replace(", last=False", "").replace(", penalty=None", "")
 
 
 # --- drawing ---------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _draw_roomy(random: Random) -> Problem:
         demand: Demand = _phrase(random, tokens)
         if random.random() < 0.85:
             demand = _pattern(random, tokens, marks, fewest=random.choice((1, 2, 3)))
-            demand = replace(demand, price=random.choice((None, None, None, demand.price)))
+            demand = replace(demand, penalty=random.choice((None, None, None, demand.penalty)))
         demands += [demand] * random.choice((1, 1, 2, 3, 5))
     begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
     ends = {each for each in demands if isinstance(each, Pattern) and each.last}
@@ -222,7 +222,7 @@ def _forms(random: Random, tokens: Sequence[int], longest: int) -> tuple[Form, .
 def _pattern(
     random: Random, tokens: Sequence[int], marks: Marks | None, fewest: int = 1
 ) -> Pattern:
-    price = random.choice((None, None, 0.0, 0.5, 2.0, 50.0))
+    penalty = random.choice((None, None, 0.0, 0.5, 2.0, 50.0))
     if random.random() < 0.12:
         begins = {_phrase(random, tokens): None for _ in range(random.randint(1, 2))}
         return Pattern((tuple(Form(each, first=True) for each in begins),))
@@ -239,7 +239,7 @@ def _pattern(
     if random.random() < 0.25:
         parts[0] = (*parts[0], Form(_phrase(random, tokens), first=True))
     last = random.random() < 0.2
-    return Pattern(tuple(parts), within=within, last=last, price=price)
+    return Pattern(tuple(parts), within=within, last=last, penalty=penalty)
 
 
 def _sentence(
@@ -323,8 +323,8 @@ def _simpler_demands(demand: Demand) -> Iterator[Demand]:
         yield replace(demand, parts=parts)
     if demand.last:
         yield replace(demand, last=False)
-    if demand.price is not None and not _strict(demand):
-        yield replace(demand, price=None)
+    if demand.penalty is not None and not _strict(demand):
+        yield replace(demand, penalty=None)
 
 
 def _simpler_parts(

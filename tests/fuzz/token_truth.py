@@ -77,7 +77,7 @@ def _chain_ends(
 
 def is_strict(pattern: Pattern) -> bool:
     """Say whether a pattern is what the output has to begin with, and nothing more."""
-    alone = len(pattern.parts) == 1 and pattern.price is None and not pattern.last
+    alone = len(pattern.parts) == 1 and pattern.penalty is None and not pattern.last
     return alone and all(form.first for form in pattern.parts[0])
 
 
@@ -110,7 +110,7 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
         missing = wanted - times_met(demand, wanted, output, marks)
-        price = demand.price if isinstance(demand, Pattern) else None
+        price = demand.penalty if isinstance(demand, Pattern) else None
         if missing and price is None:
             return None
         paid += missing * (price or 0.0)

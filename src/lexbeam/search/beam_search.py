@@ -90,12 +90,14 @@ def decode(
     Raises:
         SettingError: a setting is unknown or out of range.
         ConstraintError: a phrase is malformed, or can't be met whatever the model says.
-        ScorerError: the scorer answered with NaN or with the wrong shapes.
+        ScorerError: the scorer's answer is not what the protocol says (`search.scorer`).
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos = scorer.vocabulary_size, scorer.eos
     words = WordBoundaries.of(boundary, closing, size, eos, starting)
-    requests = read_requests(len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix)
+    requests = read_requests(
+        len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix, can_hold(scorer)
+    )
     limits = read_limits(max_length, len(sources))
     if not requests:
         return []

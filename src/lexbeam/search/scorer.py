@@ -114,8 +114,8 @@ def can_attend(scorer: Scorer) -> bool:
     return bool(getattr(scorer, "attends", False))
 
 
-def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
-    """Raise if the model's answer has NaN in it, or not the shape that was asked for."""
+def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:
+    """Raise if the model's answer does not have the shape that was asked for."""
     for name, array, shape in (
         ("top_scores", scores.top_scores, (rows, top)),
         ("top_ids", scores.top_ids, (rows, top)),
@@ -123,12 +123,49 @@ def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     ):
         if array.shape != shape:
             raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    for array in (scores.top_scores, scores.ask_scores):
-        # The largest is NaN if any is, and NaN is not less than anything.
-        if array.size and not array.max() < math.inf:
-            raise ScorerError("the scorer's answer has NaN or plus infinity in it")
     if scores.attention is not None:
         _check_attention(scores.attention, rows)
+
+
+_ROUNDING = 0.05
+"""How far above 0 a log-probability may be by rounding."""
+
+_COMPARED = 4096
+"""So many pairs of proposed and banned tokens are compared at most; a mistake is in all rows."""
+
+
+def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int) -> None:
+    """Raise if the model's answer is not what the protocol says.
+
+    Everyone's first mistakes are probabilities in place of their logarithms, and to leave the
+    end of sentence among the best tokens.
+    """
+    top_scores, top_ids = scores.top_scores, scores.top_ids
+    for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
+        # The largest is NaN if any is, and NaN is not less than anything.
+        largest = array.max() if array.size else -math.inf
+        if not largest <= _ROUNDING:
+            if not largest < math.inf:
+                raise ScorerError("the scorer's answer has NaN or plus infinity in it")
+            raise ScorerError(
+                f"the scorer's {name} has {largest:.4g} in it, but a log-probability is at most 0"
+            )
+    if not top_ids.size:
+        return
+    if top_ids.max() >= vocabulary_size or top_ids.min() < 0:
+        raise ScorerError(
+            f"the scorer's top_ids has a token outside its vocabulary of {vocabulary_size}"
+        )
+    proposed = top_scores > -math.inf
+    if ((top_ids == eos) & proposed).any():
+        raise ScorerError(f"the scorer's top_ids has the end of sentence ({eos}) among the best")
+    if (top_scores[:, 1:] > top_scores[:, :-1]).any():
+        raise ScorerError("the scorer's top_scores are not sorted, the best first")
+    if ban.size:
+        rows = max(_COMPARED // (top_ids.shape[1] * ban.shape[1]), 1)
+        banned = (top_ids[:rows, :, None] == ban[:rows, None, :]) & proposed[:rows, :, None]
+        if banned.any():
+            raise ScorerError("the scorer's top_ids has a banned token among the best")
 
 
 def _check_attention(attention: ScoreArray, rows: int) -> None:

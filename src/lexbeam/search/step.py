@@ -29,7 +29,7 @@ from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_on
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense
+from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.ties import TiedStep, Ties
 
@@ -43,6 +43,8 @@ class Answer(NamedTuple):
     tokens: IntArray  # shape: (rows, asked), those that start or continue an unmet constraint
     targets: IntArray  # shape: (rows, asked), the nodes that they lead to
     scores: Scores
+    asked: int
+    """How many go on with a constraint; those behind them only help to end in time."""
     tied: TiedStep | None = None
 
 
@@ -141,6 +143,10 @@ class SearchStep:
         # 1. The model scores what may follow, and the tokens that advance unmet constraints.
         answer = self._ask_about_constraints(beam, live, automaton, here, sentence)
         may_end = _may_end(here, sizes[sentence], automaton)
+        if may_end.penalty is not None and self.prefix.forced is not None:
+            # What the search offers to these is the next token of their prefix, and no end.
+            unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
+            may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         asked = AskedTokens.lay_out(beam, live, answer.tokens, answer.targets, scores)
@@ -159,8 +165,9 @@ class SearchStep:
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth = candidates.score
         if self.future_cost is not None:
-            log_prob = scores.ask_scores[:, 1:]
-            self.future_cost.learn(sentence, answer.tokens, answer.targets, log_prob)
+            asked_for = answer.tokens[:, : answer.asked], answer.targets[:, : answer.asked]
+            log_prob = scores.ask_scores[:, 1 : 1 + answer.asked]
+            self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
         # 4. The beam is divided among the banks, and filled.
         chosen = self._fill_beam(
@@ -188,6 +195,9 @@ class SearchStep:
     ) -> Answer:
         """Let the model score the continuations; close those that would be too late."""
         tokens, targets = automaton.ask(here)
+        asked = tokens.shape[1]
+        if self.limit.tight:
+            tokens, targets = self._add_helpful(automaton, here, sentence, tokens, targets)
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
@@ -195,13 +205,40 @@ class SearchStep:
         tied = None
         if self.ties is not None and scores.attention is not None:
             tied = self.ties.attend(here, sentence, scores.attention)
-            scores = self.ties.penalise(tied, scores, targets)
+            scores = self.ties.penalise(tied, scores, targets, asked)
         if self.limit.tight:
             most = self.finishing.top(self.beam_size)
             tokens, scores = self.limit.close_late(
-                automaton, here, sentence, self.prefix.forced, tokens, scores, most
+                automaton,
+                here,
+                sentence,
+                self.prefix.forced,
+                tokens,
+                scores,
+                most,
+                tokens.shape[1] - asked,
             )
-        return Answer(tokens, targets, scores, tied)
+        return Answer(tokens, targets, scores, asked, tied)
+
+    def _add_helpful(
+        self,
+        automaton: Automaton,
+        here: States,
+        sentence: IntArray,
+        tokens: IntArray,
+        targets: IntArray,
+    ) -> tuple[IntArray, IntArray]:
+        """Add what some hypotheses need to end in time, though it goes on with no constraint."""
+        more = self.limit.helpful_tokens(automaton, here, sentence)
+        if not more.size:
+            return tokens, targets
+        again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
+        more = np.where(again, PAD, more)
+        new_targets = automaton.follow(here.node[:, None], more)
+        return (
+            np.concatenate((tokens, more), axis=1),
+            np.concatenate((targets, new_targets), axis=1),
+        )
 
     def _with_penalties(
         self, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States
@@ -244,7 +281,8 @@ class SearchStep:
             **({"attention": True} if self.attends else {}),
         )
         scores = Scores(*answer)  # any sequence of its fields will do
-        refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
+        refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
+        refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
         if self.finishing.aside and self.closed is None:

@@ -95,12 +95,16 @@ class Ties:
         passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
         return TiedStep(share, bits, np.where(begun, 0.0, passing))
 
-    def penalise(self, step: TiedStep, scores: Scores, targets: IntArray) -> Scores:
-        """Return the scores with penalties; ``targets`` are the nodes of asked tokens."""
+    def penalise(self, step: TiedStep, scores: Scores, targets: IntArray, advancing: int) -> Scores:
+        """Return the scores with penalties; ``targets`` are the nodes of asked tokens.
+
+        The first ``advancing`` of these go on with a constraint.
+        """
         asked = scores.ask_scores.astype(np.float64)
         rows = np.arange(len(asked))[:, None]
         if targets.shape[1]:
             asked[:, 1:] -= self._elsewhere(step, np.broadcast_to(rows, targets.shape), targets)[0]
+        asked[:, 1 + advancing :] -= step.passing[:, None]
         top_scores = scores.top_scores - step.passing[:, None]
         return scores._replace(top_scores=top_scores, ask_scores=asked)
 

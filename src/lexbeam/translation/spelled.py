@@ -189,7 +189,8 @@ def _spell_parts(
     for part in asked.parts:
         ways = dict.fromkeys(s for form in part for s in _spell(form, asked, target, spaced))
         usable = [way for way in ways if usable_forms((way.written or way.surface,), avoided)]
-        if not usable:
+        spoilt = len(usable) < len(ways) and not all(way.first for way in ways)
+        if not usable or (spoilt and all(way.first for way in usable)):
             raise ConstraintError(
                 f"{quoted(' | '.join(part))} can't be written without what is avoided: "
                 "drop one of them"
