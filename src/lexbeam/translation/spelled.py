@@ -213,8 +213,10 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     for variant in variants(form, asked.case):
         ways = target.spell_all(variant.text)
         if not ways[0].pieces:
-            for way in _with_space(ways) if spaced else ways:
-                yield replace(way, first=True) if variant.first else way
+            if variant.first:
+                yield replace(ways[0], first=True)
+            else:
+                yield from _with_space(ways) if spaced else ways
 
 
 def _with_space(spellings: Sequence[Spelling]) -> Sequence[Spelling]:
