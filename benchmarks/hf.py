@@ -5,13 +5,13 @@ Random Marian models of two sizes, base (d 512, 6 + 6 layers, 58k tokens) and sm
 
 - ``generate`` as it is, without constraints,
 - lexbeam in place (``custom_generate``),
-- lexbeam imported, float32 and int8, where `lexbeam.models.importers.huggingface` is there,
+- lexbeam imported, float32 and int8,
 - transformers 4.56.2 with ``force_words_ids``, the last version to have it, where
   ``--old PYTHON`` names an interpreter that has it,
 - CTranslate2, float32 and int8, without constraints, where it is installed.
 
 They take turns, several rounds of them, so that a busy machine disturbs all alike; the median
-of the rounds is reported, in milliseconds a step of the whole batch, and next to it the median
+of the rounds is reported, in milliseconds per step of the whole batch, and next to it the median
 of the ratios to ``generate`` in the same turn. One thread each, and what is counted is
 processor time, which others' work adds little to.
 """
@@ -37,6 +37,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from phrases import split_into_phrases
 
 SIZES = {
     "base": {"d_model": 512, "layers": 6, "heads": 8, "ffn": 2048, "vocab": 58_101},
@@ -67,7 +69,7 @@ for line in sys.stdin:
 
 
 class Case(NamedTuple):
-    """One thing to decode."""
+    """A batch to decode."""
 
     sources: list[list[int]]
     phrases: list[list[list[int]]]
@@ -84,13 +86,7 @@ def make_case(vocab: int, batch: int, beam: int, constraints: int, steps: int, s
     random = np.random.default_rng(seed)
     sources = random.integers(3, vocab - 2, (batch, SOURCE_LENGTH)).tolist()
     tokens = (3 + random.permutation(vocab - 10)[:constraints]).tolist()
-    phrases: list[list[int]] = []
-    lengths = [1, 2, 1, 3, 1, 2]
-    while tokens:
-        length = lengths[len(phrases) % len(lengths)]
-        phrases.append(tokens[:length])
-        tokens = tokens[length:]
-    return Case(sources, [phrases] * batch, beam, steps)
+    return Case(sources, [split_into_phrases(tokens)] * batch, beam, steps)
 
 
 # --- the models ----------------------------------------------------------------------------
@@ -212,14 +208,10 @@ class _Endless:
 
 
 def imported_runs(folder: Path) -> Iterator[tuple[str, Run]]:
-    """Yield the model on lexbeam's own engine, where it can be imported."""
-    if find_spec("lexbeam.models.importers.huggingface") is None:
-        print("imported: lexbeam.models.importers.huggingface is not there")
-        return
+    """Yield the model on lexbeam's own engine, in both precisions."""
     from lexbeam.models.bundle import load  # noqa: PLC0415
+    from lexbeam.models.importers.huggingface import import_checkpoint  # noqa: PLC0415
     from lexbeam.search.beam_search import decode  # noqa: PLC0415
-
-    import_checkpoint = import_module("lexbeam.models.importers.huggingface").import_checkpoint
 
     def make(precision: str) -> Run:
         out = folder.parent / f"{folder.name}-{precision}"
@@ -303,7 +295,7 @@ def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
 UNCONSTRAINED = ("CTranslate2 float32", "CTranslate2 int8")
 
 Medians = dict[tuple[str, int], tuple[float, float]]
-"""Milliseconds a step and the ratio to ``generate``, by contestant and constraint tokens."""
+"""Milliseconds per step and the ratio to ``generate``, by contestant and constraint tokens."""
 
 
 # --- the table -----------------------------------------------------------------------------
@@ -312,7 +304,7 @@ Medians = dict[tuple[str, int], tuple[float, float]]
 def measure(
     runs: dict[str, Run], vocab: int, batch: int, beam: int, options: argparse.Namespace
 ) -> Medians:
-    """Return what everyone takes a step, at each number of constraints."""
+    """Return the time per step of each contestant, at each number of constraints."""
     times: dict[tuple[str, int], list[float]] = defaultdict(list)
     for seed in range(options.rounds):
         for constraints in options.constraints:
@@ -358,10 +350,10 @@ def main() -> None:
     logging.set_verbosity_error()
     load = f"{os.getloadavg()[0]:.2f} on {os.cpu_count()} cores"
     print(f"{platform.processor() or platform.machine()}; load at the start: {load}")
-    print("processor time in ms a step of the whole batch (ratio to generate)")
+    print("processor time in ms per step of the whole batch (ratio to generate)")
     for size in options.sizes:
-        with tempfile.TemporaryDirectory() as place, suppress(KeyboardInterrupt):
-            folder = Path(place) / size
+        with tempfile.TemporaryDirectory() as scratch, suppress(KeyboardInterrupt):
+            folder = Path(scratch) / size
             folder.mkdir()
             make_checkpoint(folder, size)
             runs = dict(_contestants(folder, options))

@@ -1,4 +1,4 @@
-"""Draws what the benchmarks printed: ``python benchmarks/plot.py``.
+"""Draw what the benchmarks printed: ``python benchmarks/plot.py``.
 
 Figures are kept as they were printed, in ``benchmarks/results``:
 
@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexbeam.study.blocks import Figure
-from lexbeam.study.figures import COLOURS, Line, draw_lines, outside, render
+from lexbeam.study.report.blocks import Figure
+from lexbeam.study.report.figures import COLOURS, Line, draw_lines, put_legend_outside, render
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -29,7 +29,7 @@ Points = dict[int, float]
 
 
 def read_step(text: str) -> dict[tuple[int, int], Points]:
-    """Return the milliseconds a step of a table of step.py, by batch and beam."""
+    """Return the milliseconds per step of a table of step.py, by batch and beam."""
     counts = [int(count) for count in re.findall(r"C = (\d+)", _head(text, "batch"))]
     found = {}
     for line in re.findall(r"^ *\d+ +\d+ +\d.*$", text, re.MULTILINE):
@@ -39,7 +39,7 @@ def read_step(text: str) -> dict[tuple[int, int], Points]:
 
 
 def read_engine(text: str) -> dict[tuple[str, int, int], Points]:
-    """Return the milliseconds a sentence of a table of engine.py, by engine, beam and batch."""
+    """Return the milliseconds per sentence of a table of engine.py, by engine, beam and batch."""
     found: dict[tuple[str, int, int], Points] = defaultdict(dict)
     row = r"^([a-z_]+) +(\d+) +(\d+) +(\d+) +([\d.]+)"
     for name, beam, batch, count, each in re.findall(row, text, re.MULTILINE):
@@ -52,7 +52,7 @@ def _head(text: str, first: str) -> str:
 
 
 def draw_step(axes: Any, text: str) -> None:
-    """What the search takes a step, by number of constraint tokens."""
+    """Draw what the search takes per step, by number of constraint tokens."""
     table = read_step(text)
     batches = sorted({batch for batch, _ in table})
     beams = sorted({beam for _, beam in table})
@@ -66,12 +66,15 @@ def draw_step(axes: Any, text: str) -> None:
         )
         for (batch, beam), points in table.items()
     ]
-    draw_lines(axes, lines, "constraint tokens", "ms a step, search alone")
+    draw_lines(axes, lines, "constraint tokens", "ms per step, search alone")
     axes.set_ylim(bottom=0)
 
 
 def draw_engine(axes: Any, text: str) -> None:
-    """What a sentence takes, by number of constraints; other engines have none, and are levels."""
+    """Draw what a sentence takes, by number of constraints.
+
+    Other engines have no constraints and are drawn as horizontal lines.
+    """
     table = read_engine(text)
     batches = sorted({batch for _, _, batch in table})
     beams = sorted({beam for name, beam, _ in table if name == "lexbeam"})
@@ -86,14 +89,14 @@ def draw_engine(axes: Any, text: str) -> None:
         for key, points in table.items()
         if key[0] == "lexbeam"
     ]
-    draw_lines(axes, lines, "constraints (the native engine has none)", "ms a sentence")
+    draw_lines(axes, lines, "constraints (the native engine has none)", "ms per sentence")
     for key, points in table.items():
         if key[0] != "lexbeam":
             colour = COLOURS[batches.index(key[2])]
             dots = {"color": colour, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
             axes.axhline(points[0], label=_named(key, beams), **dots)
     axes.set_ylim(bottom=0)
-    outside(axes)
+    put_legend_outside(axes)
 
 
 def _named(key: tuple[str, int, int], beams: list[int]) -> str:

@@ -1,7 +1,7 @@
-"""What the search itself costs a step: ``python benchmarks/step.py``.
+"""What the search itself costs per step: ``python benchmarks/step.py``.
 
-The model is a stand-in that hands out prepared proposals, so all that is timed is what lies
-between its answer and the next question. For each batch size and beam the numbers of
+The model is a stand-in that returns prepared scores, so that only the time between its answer
+and the next question is measured. For each batch size and beam the numbers of
 constraint tokens take turns, several rounds of them, so that a busy machine disturbs all of
 them alike; the median of the rounds is reported. ``--kinds`` compares what a constraint is
 instead of how many there are: plain phrases, alternatives, two parts in order, with a gap, and
@@ -14,8 +14,9 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,24 +24,25 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
 from lexbeam.search.scorer import Scores
+from phrases import split_into_phrases
 
 VOCABULARY = 32_000
 EOS = 0
 BATCHES, BEAMS, CONSTRAINTS = (1, 8, 32), (5, 10, 20), (0, 1, 5, 10, 20, 50)
 KINDS = ("phrases", "any", "order", "gap", "soft")
 WORDS = np.arange(VOCABULARY) % 3 > 0
-"""Two tokens of three begin a word; phrases are made of those."""
+"""Two of three tokens begin a word. Phrases are made of those."""
 
 
 class PreparedScorer:
-    """Answers at once, from a few prepared sheets; lets outputs end after ``steps`` steps."""
+    """Answers at once with prepared scores. Outputs can end after ``steps`` steps."""
 
     vocabulary_size, bos, eos = VOCABULARY, EOS, EOS
 
     def __init__(self, rows: int, top: int, asked: int, steps: int, seed: int = 0) -> None:
         random = np.random.default_rng(seed)
         self.steps = steps
-        self.sheets = [
+        self.prepared = [
             (
                 -np.sort(random.exponential(2.0, (rows, top)), axis=1).astype(np.float32),
                 random.integers(1, VOCABULARY, (rows, top)),
@@ -65,10 +67,10 @@ class PreparedScorer:
         ban: IntArray,
         top: int,
     ) -> Scores:
-        """Stop the clock of the search, hand out a sheet, start the clock."""
+        """Stop the clock of the search, return prepared scores, start the clock."""
         if 0 < self.calls <= self.steps:
             self.searching += time.perf_counter() - self._answered
-        top_scores, top_ids, ask_scores = self.sheets[self.calls % len(self.sheets)]
+        top_scores, top_ids, ask_scores = self.prepared[self.calls % len(self.prepared)]
         rows, asked = ask.shape
         answer = ask_scores[:rows, :asked].copy()
         answer[:, 0] = -40.0 if self.calls < self.steps else -0.001
@@ -83,13 +85,7 @@ def make_phrases(constraints: int, batch: int, seed: int) -> list[list[list[int]
     sentences = []
     for _ in range(batch):
         tokens = (1 + random.permutation(VOCABULARY - 1)[:constraints]).tolist()
-        phrases: list[list[int]] = []
-        lengths = [1, 2, 1, 3, 1, 2]
-        while tokens:
-            length = lengths[len(phrases) % len(lengths)]
-            phrases.append(tokens[:length])
-            tokens = tokens[length:]
-        sentences.append(phrases)
+        sentences.append(split_into_phrases(tokens))
     return sentences
 
 
@@ -116,35 +112,64 @@ def _demand(kind: str, a: int, b: int, c: int) -> Any:
 
 
 def compare_kinds(options: argparse.Namespace) -> None:
-    """Print what each kind of constraint costs a step, beside as many plain phrases."""
-    print("ms a step with five constraints of two tokens; in brackets over plain phrases\n")
+    """Print what each kind of constraint costs per step, beside as many plain phrases."""
+    print("ms per step with five constraints of two tokens; in brackets over plain phrases\n")
     print(f"{'batch':>5}{'k':>4}" + "".join(f"{kind:>16}" for kind in KINDS))
     for batch in options.batches:
         for beam in options.beams:
             scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
-            times: dict[str, list[float]] = {kind: [] for kind in KINDS}
-            for seed in range(options.rounds):
-                for kind in KINDS:
-                    decode(
-                        scorer,
-                        [None] * batch,
-                        make_patterns(kind, 5, batch, seed),
-                        beam_size=beam,
-                        algorithm=options.algorithm,
-                        max_length=scorer.steps + 90,
-                        stop="first",
-                        boundary=WORDS,
-                    )
-                    times[kind].append(1000 * scorer.searching / scorer.steps)
-            median = {kind: statistics.median(values) for kind, values in times.items()}
+            median = medians(
+                options.rounds, KINDS, partial(measure_kind, options, scorer, batch, beam)
+            )
             cells = (f"{median[k]:.3f} ({median[k] / median['phrases']:.2f})" for k in KINDS)
             print(f"{batch:>5}{beam:>4}" + "".join(f"{cell:>16}" for cell in cells))
 
 
-def measure(
-    scorer: PreparedScorer, batch: int, beam: int, constraints: int, seed: int, algorithm: str
+Key = TypeVar("Key")
+
+
+def medians(
+    rounds: int, keys: Sequence[Key], measure: Callable[[Key, int], float]
+) -> dict[Key, float]:
+    """Measure in turns, with the number of the round as seed, and return the medians."""
+    times: dict[Key, list[float]] = {key: [] for key in keys}
+    for seed in range(rounds):
+        for key in keys:
+            times[key].append(measure(key, seed))
+    return {key: statistics.median(values) for key, values in times.items()}
+
+
+def measure_kind(
+    options: argparse.Namespace,
+    scorer: PreparedScorer,
+    batch: int,
+    beam: int,
+    kind: str,
+    seed: int,
 ) -> float:
-    """Return the milliseconds that the search takes a step."""
+    """Return the milliseconds per step with five constraints of one kind."""
+    decode(
+        scorer,
+        [None] * batch,
+        make_patterns(kind, 5, batch, seed),
+        beam_size=beam,
+        algorithm=options.algorithm,
+        max_length=scorer.steps + 90,
+        stop="first",
+        boundary=WORDS,
+    )
+    return 1000 * scorer.searching / scorer.steps
+
+
+def measure(
+    options: argparse.Namespace,
+    scorer: PreparedScorer,
+    batch: int,
+    beam: int,
+    constraints: int,
+    seed: int,
+) -> float:
+    """Return the milliseconds per step with so many constraint tokens."""
     phrases = make_phrases(constraints, batch, seed)
     limit = scorer.steps + 3 * constraints + 40
     decode(
@@ -152,7 +177,7 @@ def measure(
         [None] * batch,
         phrases,
         beam_size=beam,
-        algorithm=algorithm,
+        algorithm=options.algorithm,
         max_length=limit,
         stop="first",
     )
@@ -173,19 +198,15 @@ def main() -> None:
     if options.kinds:
         compare_kinds(options)
         return
-    print("ms a step; added: over C = 0; growth: C = 50 over C = 1\n")
+    print("ms per step; added: over C = 0; growth: C = 50 over C = 1\n")
     columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)
     print(f"{'batch':>5}{'k':>4}{columns}{'growth':>10}   added")
     for batch in options.batches:
         for beam in options.beams:
             scorer = PreparedScorer(batch * beam, 2 * beam + 64, 128, options.steps)
-            times: dict[int, list[float]] = {c: [] for c in CONSTRAINTS}
-            for seed in range(options.rounds):
-                for constraints in CONSTRAINTS:
-                    times[constraints].append(
-                        measure(scorer, batch, beam, constraints, seed, options.algorithm)
-                    )
-            median = {c: statistics.median(values) for c, values in times.items()}
+            median = medians(
+                options.rounds, CONSTRAINTS, partial(measure, options, scorer, batch, beam)
+            )
             cells = "".join(f"{median[c]:>10.3f}" for c in CONSTRAINTS)
             added = " ".join(f"{median[c] - median[0]:.3f}" for c in CONSTRAINTS[1:])
             print(f"{batch:>5}{beam:>4}{cells}{median[50] / median[1]:>10.2f}   {added}")

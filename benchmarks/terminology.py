@@ -1,6 +1,6 @@
 """Terms in the output, and BLEU: ``python benchmarks/terminology.py MODEL SRC REF TERMS``.
 
-TERMS has a line a sentence: a running number, the number of the sentence counted from 1, then
+TERMS has one line per sentence: a running number, the number of the sentence counted from 1, then
 source and target of each term in turn, tab-separated (the terminology sets of Dinu et al. 2019).
 Each sentence is translated without its terms, with them as they stand, and in any of their
 forms. Whether a term is there is decided on the text, by a search for whole words, without
@@ -14,11 +14,11 @@ import re
 import sys
 import time
 from collections import Counter
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import lexbeam
+from bleu import show_bleu
 from lexbeam.text.inflection import forms
 
 SETS = ("none", "exact", "lemma")
@@ -66,7 +66,7 @@ def count_met(text: str, terms: list[str], name: str, language: str) -> int:
 
 
 def main() -> None:
-    """Print a table, a row a set."""
+    """Print a table with one row per set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help='a folder or a pair; "-" is the model that comes along')
     parser.add_argument("src", type=Path)
@@ -82,11 +82,7 @@ def main() -> None:
     chosen = [references[i] for i in annotated]
     translator = lexbeam.load(None if options.model == "-" else options.model)
     language = translator.info["target_language"]
-    try:
-        bleu = import_module("sacrebleu").corpus_bleu
-    except ImportError:
-        bleu = None
-    print(f"{'terms':6}{'demanded':>10}{'there':>8}{'share':>10}{'BLEU':>8}{'ms a sentence':>15}")
+    print(f"{'terms':6}{'demanded':>10}{'there':>8}{'share':>10}{'BLEU':>8}{'ms/sentence':>15}")
     missed = 0
     for name in options.sets:
         constraints = [ask(name, terms, language) for terms in annotated.values()]
@@ -105,7 +101,7 @@ def main() -> None:
                 print(f"  missing in sentence {i + 1}: {annotated[i]} {text!r}", file=sys.stderr)
         asked = sum(map(len, annotated.values()))
         share = f"{100 * there / asked:.2f} %"
-        score = f"{bleu(texts, [chosen]).score:.2f}" if bleu else "–"
+        score = show_bleu(texts, chosen)
         print(
             f"{name:6}{asked:>10}{there:>8}{share:>10}{score:>8}{milliseconds:>15.1f}", flush=True
         )

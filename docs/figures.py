@@ -1,7 +1,7 @@
-"""Draws the pictures of docs/algorithm.md: ``python docs/figures.py [FOLDER]``.
+"""Draw the pictures of docs/algorithm.md: ``python docs/figures.py [FOLDER]``.
 
 All of them show real searches of the model that comes with lexbeam, as the tracing recorder has
-seen them; nothing is drawn by hand. Run it again when the model or the search has changed. The
+recorded them; nothing is drawn by hand. Run it again when the model or the search has changed. The
 same search gives the same bytes. Needs matplotlib (extra ``study``).
 """
 
@@ -13,13 +13,27 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
+from drawing import (
+    EDGE,
+    FAINT,
+    INK,
+    MOVED,
+    PATH,
+    Point,
+    bank_colour,
+    draw_box,
+    draw_link,
+    draw_token,
+    set_limits,
+    write_text,
+)
 from lexbeam.search.future_cost import AT_THE_START, TOKENS_A_SOURCE_TOKEN
-from lexbeam.study.blocks import Figure
-from lexbeam.study.figures import render
+from lexbeam.study.report.blocks import Figure
+from lexbeam.study.report.figures import render
 from lexbeam.translation.tracing.collect import Candidate, Step
-from watched import Seen
+from recorded_search import RecordedSearch
 
 SHORT = ("Enter the password.", ["Passwort", {"text": "bitte", "case": "exact"}])
 LONG = (
@@ -27,11 +41,6 @@ LONG = (
     ["Passwort", {"text": "anschließend", "case": "exact"}, "Schaltfläche", "Geben Sie"],
 )
 BEAM = 5
-
-INK, FAINT, EDGE = "#24292E", "#7C838C", "#BCC2C9"
-PATH, MOVED = "#D98E04", "#2F6FB3"
-PALE, DEEP = (244, 246, 244), (112, 181, 126)
-"""The colours of the lowest and the highest bank."""
 
 
 _SQUARE = {"marker": "s", "markersize": 5.5, "markeredgewidth": 1.1, "zorder": 4}
@@ -43,107 +52,57 @@ SLOTS: dict[str, dict[str, Any]] = {
 """How a slot of a bank is drawn."""
 
 
-class Place(NamedTuple):
-    """Where something stands in a picture."""
-
-    x: float
-    y: float
-
-
-def _colour(bank: int, size: int) -> str:
-    share = bank / max(size, 1)
-    parts = (round(a + (b - a) * share) for a, b in zip(PALE, DEEP, strict=True))
-    return "#" + "".join(f"{part:02X}" for part in parts)
-
-
-def _box(axes: Any, at: Place, width: float, height: float, **style: Any) -> None:
-    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415  (an extra)
-
-    round_off = "round,pad=0,rounding_size=0.09"
-    look = {"facecolor": "white", "edgecolor": EDGE, "linewidth": 0.9, "zorder": 3, **style}
-    corner = (at.x - width / 2, at.y - height / 2)
-    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=round_off, **look))
-
-
-def _say(axes: Any, at: Place, text: str, size: float = 9.5, **style: Any) -> None:
-    look = {"ha": "center", "va": "center", "color": INK, "zorder": 4, **style}
-    axes.text(at.x, at.y, text, fontsize=size, **look)
-
-
-def _token(axes: Any, at: Place, text: str, width: float, **style: Any) -> None:
-    """Draw a token in a box, small enough to fit."""
-    _box(axes, at, width, 0.68, **style)
-    _say(axes, at, text, min(9.5, 9.5 * 8.2 * width / max(len(text), 1)))
-
-
-def _bare(axes: Any, left: float, right: float, bottom: float, top: float) -> None:
-    axes.set_xlim(left, right)
-    axes.set_ylim(bottom, top)
-    axes.axis("off")
-
-
-def _link(axes: Any, start: Place, end: Place, **style: Any) -> None:
-    """Draw a line that leaves and arrives level."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415
-    from matplotlib.path import Path as Line  # noqa: PLC0415
-
-    middle = (start.x + end.x) / 2
-    line = Line([start, (middle, start.y), (middle, end.y), end], [1, 4, 4, 4])
-    look = {"edgecolor": EDGE, "linewidth": 1.0, "zorder": 1, **style}
-    axes.add_patch(PathPatch(line, facecolor="none", **look))
-
-
 # The beam, from the first step to the last
 
 
-def _places(seen: Seen) -> tuple[list[dict[int, Place]], list[tuple[float, float]]]:
-    """Return the place of each slot at each step, and where each bank lies."""
-    steps = seen.steps
-    rows = [max(step.banks[bank].filled for step in steps) for bank in range(seen.size + 1)]
+def _points(recorded: RecordedSearch) -> tuple[list[dict[int, Point]], list[tuple[float, float]]]:
+    """Return the point of each slot at each step, and the top and bottom of each bank."""
+    steps = recorded.steps
+    rows = [max(step.banks[bank].filled for step in steps) for bank in range(recorded.size + 1)]
     bands, top = [(0.0, 0.0)] * len(rows), 0.0
-    for bank in range(seen.size, -1, -1):
+    for bank in range(recorded.size, -1, -1):
         bands[bank] = (top, top - rows[bank] - 0.25)
         top = bands[bank][1]
-    places = []
+    points = []
     for number in range(len(steps)):
         filled = [0] * len(rows)
-        places.append(dict[int, Place]())
-        for slot, candidate in sorted(seen.standing(number).items()):
+        points.append(dict[int, Point]())
+        for slot, candidate in sorted(recorded.standing(number).items()):
             y = bands[candidate.bank][0] - 0.625 - filled[candidate.bank]
-            places[-1][slot] = Place(1.3 * number, y)
+            points[-1][slot] = Point(1.3 * number, y)
             filled[candidate.bank] += 1
-    return places, bands
+    return points, bands
 
 
-def draw_beam(axes: Any, seen: Seen) -> None:
-    """The beam over all steps: a column a step, a band a bank, the way of the output."""
-    places, bands = _places(seen)
-    path = seen.search.path
-    last = 1.3 * (len(places) - 1)
+def draw_beam(axes: Any, recorded: RecordedSearch) -> None:
+    """Draw the beam: one column per step, one band per bank, and the path of the output."""
+    points, bands = _points(recorded)
+    path = recorded.search.path
+    last = 1.3 * (len(points) - 1)
     for bank, (top, bottom) in enumerate(bands):
-        shade = {"facecolor": _colour(bank, seen.size), "alpha": 0.45, "zorder": 0}
+        shade = {"facecolor": bank_colour(bank, recorded.size), "alpha": 0.45, "zorder": 0}
         axes.fill_between((-0.75, last + 0.75), bottom, top, linewidth=0, **shade)
         axes.plot((-0.75, last + 0.75), (top, top), color="white", linewidth=2, zorder=0)
-        _say(axes, Place(-0.9, (top + bottom) / 2), f"bank {bank}", ha="right", weight="bold")
-    for number, slots in enumerate(places):
-        _say(axes, Place(1.3 * number, 0.45), str(number + 1), color=FAINT)
-        for slot, candidate in seen.standing(number).items():
+        write_text(axes, Point(-0.9, (top + bottom) / 2), f"bank {bank}", ha="right", weight="bold")
+    for number, slots in enumerate(points):
+        write_text(axes, Point(1.3 * number, 0.45), str(number + 1), color=FAINT)
+        for slot, candidate in recorded.standing(number).items():
             won = number < len(path) and path[number] == slot
             if number:
-                came = places[number - 1][candidate.parent]
+                came = points[number - 1][candidate.parent]
                 way = {"edgecolor": PATH, "linewidth": 2.2, "zorder": 2} if won else {}
-                _link(
+                draw_link(
                     axes,
-                    Place(came.x + 0.56, came.y),
+                    Point(came.x + 0.56, came.y),
                     slots[slot]._replace(x=slots[slot].x - 0.56),
                     **way,
                 )
             look = {"edgecolor": PATH, "linewidth": 1.8} if won else {}
             if "constraint" in candidate.origins:
-                look["facecolor"] = _colour(candidate.bank, seen.size)
-            _token(axes, slots[slot], seen.written[candidate.token], 1.12, **look)
-    _say(axes, Place(-0.9, 0.45), "step", color=FAINT, ha="right")
-    _bare(axes, -2.0, last + 0.8, bands[0][1] - 0.1, 0.8)
+                look["facecolor"] = bank_colour(candidate.bank, recorded.size)
+            draw_token(axes, slots[slot], recorded.written[candidate.token], 1.12, **look)
+    write_text(axes, Point(-0.9, 0.45), "step", color=FAINT, ha="right")
+    set_limits(axes, -2.0, last + 0.8, bands[0][1] - 0.1, 0.8)
 
 
 # One step
@@ -154,42 +113,44 @@ LEFT, MIDDLE, RIGHT = 0.0, 2.75, 9.35
 """Where the three columns of the picture of a step begin."""
 
 
-def draw_step(axes: Any, seen: Seen) -> None:
-    """One step: the beam before, all candidates by bank, the beam after."""
-    number = seen.telling_step()
-    step = seen.steps[number]
-    y, places = 0.0, dict[int, Place]()
-    for bank in range(seen.size, -1, -1):
+def draw_step(axes: Any, recorded: RecordedSearch) -> None:
+    """Draw one step: the beam before, all candidates by bank, the beam after."""
+    number = recorded.telling_step()
+    step = recorded.steps[number]
+    y, points = 0.0, dict[int, Point]()
+    for bank in range(recorded.size, -1, -1):
         inside = [i for i, c in enumerate(step.candidates) if c.bank == bank]
         height = max(0.62 * len(inside) + 0.3, 1.15)
-        _band(axes, seen, step, bank, y, y - height)
+        _band(axes, recorded, step, bank, y, y - height)
         for row, i in enumerate(inside):
-            places[i] = Place(MIDDLE, y - 0.46 - 0.62 * row)
-            _candidate(axes, seen, number, step.candidates[i], places[i])
+            points[i] = Point(MIDDLE, y - 0.46 - 0.62 * row)
+            _candidate(axes, recorded, number, step.candidates[i], points[i])
         y -= height
-    _say(axes, Place(LEFT, 1.0), f"before step {number + 1}", ha="left", weight="bold")
-    _say(axes, Place(MIDDLE, 1.0), "candidates", ha="left", weight="bold")
-    _say(axes, Place(RIGHT, 1.0), "after it", ha="left", weight="bold")
+    write_text(axes, Point(LEFT, 1.0), f"before step {number + 1}", ha="left", weight="bold")
+    write_text(axes, Point(MIDDLE, 1.0), "candidates", ha="left", weight="bold")
+    write_text(axes, Point(RIGHT, 1.0), "after it", ha="left", weight="bold")
     for _, name, x in ORIGINS:
-        _say(axes, Place(x, 0.35), name, 8, color=FAINT)
-    _say(axes, Place(7.75, 0.35), "slots", 8, color=FAINT, ha="left")
-    _beams(axes, seen, number, places, y)
-    _bare(axes, LEFT - 0.05, RIGHT + 2.5, y - 0.1, 1.3)
+        write_text(axes, Point(x, 0.35), name, 8, color=FAINT)
+    write_text(axes, Point(7.75, 0.35), "slots", 8, color=FAINT, ha="left")
+    _beams(axes, recorded, number, points, y)
+    set_limits(axes, LEFT - 0.05, RIGHT + 2.5, y - 0.1, 1.3)
 
 
-def _band(axes: Any, seen: Seen, step: Step, bank: int, top: float, bottom: float) -> None:
+def _band(
+    axes: Any, recorded: RecordedSearch, step: Step, bank: int, top: float, bottom: float
+) -> None:
     """Draw the ground of a bank and its slots: kept, given away, received."""
-    shade = {"facecolor": _colour(bank, seen.size), "alpha": 0.5, "zorder": 0}
+    shade = {"facecolor": bank_colour(bank, recorded.size), "alpha": 0.5, "zorder": 0}
     axes.fill_between((MIDDLE - 0.15, 8.85), bottom, top, linewidth=0, **shade)
     axes.plot((MIDDLE - 0.15, 8.85), (top, top), color="white", linewidth=2, zorder=0)
     middle = (top + bottom) / 2
     if not step.banks[bank].candidates:
-        _say(axes, Place(MIDDLE, middle), "none", 9, color=FAINT, ha="left")
-    _say(axes, Place(7.75, middle + 0.24), f"bank {bank}", 8.5, weight="bold", ha="left")
-    _squares(axes, step, bank, Place(7.83, middle - 0.24), 0.26)
+        write_text(axes, Point(MIDDLE, middle), "none", 9, color=FAINT, ha="left")
+    write_text(axes, Point(7.75, middle + 0.24), f"bank {bank}", 8.5, weight="bold", ha="left")
+    _squares(axes, step, bank, Point(7.83, middle - 0.24), 0.26)
 
 
-def _squares(axes: Any, step: Step, bank: int, at: Place, apart: float) -> None:
+def _squares(axes: Any, step: Step, bank: int, at: Point, apart: float) -> None:
     """Draw the slots of a bank in a row: kept, received (blue), given away (hollow)."""
     own = step.banks[bank].given or 0
     away = sum(many for giver, _, many in step.moves if giver == bank)
@@ -199,45 +160,53 @@ def _squares(axes: Any, step: Step, bank: int, at: Place, apart: float) -> None:
         axes.plot(at.x + apart * i, at.y, **SLOTS[name])
 
 
-def _candidate(axes: Any, seen: Seen, number: int, candidate: Candidate, at: Place) -> None:
-    before = seen.text(number - 1, candidate.parent)
-    text = f"{before} ▸ {seen.written[candidate.token]}"
-    had = seen.standing(number - 1)[candidate.parent].bank if number else 0
+def _candidate(
+    axes: Any, recorded: RecordedSearch, number: int, candidate: Candidate, at: Point
+) -> None:
+    before = recorded.text(number - 1, candidate.parent)
+    text = f"{before} ▸ {recorded.written[candidate.token]}"
+    had = recorded.standing(number - 1)[candidate.parent].bank if number else 0
     text += "  ↺" if candidate.bank < had else ""
     chosen = candidate.slot is not None
-    _say(axes, at, text, 9, ha="left", color=INK if chosen else FAINT)
+    write_text(axes, at, text, 9, ha="left", color=INK if chosen else FAINT)
     for origin, _, x in ORIGINS:
         if origin in candidate.origins:
             axes.plot(x, at.y, "o", color=INK if chosen else EDGE, markersize=4.5)
 
 
-def _beams(axes: Any, seen: Seen, number: int, places: dict[int, Place], bottom: float) -> None:
+def _beams(
+    axes: Any, recorded: RecordedSearch, number: int, points: dict[int, Point], bottom: float
+) -> None:
     """Draw the beams on both sides, and lines to the chosen candidates and from them."""
-    path = seen.search.path
+    path = recorded.search.path
     gap = -bottom / BEAM
-    before = seen.standing(number - 1) if number else {}
-    left = {slot: Place(LEFT, -gap * (slot + 0.5)) for slot in before}
+    before = recorded.standing(number - 1) if number else {}
+    left = {slot: Point(LEFT, -gap * (slot + 0.5)) for slot in before}
     for slot, at in left.items():
-        _hypothesis(axes, seen, number - 1, slot, at, 1.9)
-    for slot, candidate in seen.standing(number).items():
-        at = Place(RIGHT, -gap * (slot + 0.5))
-        _hypothesis(axes, seen, number, slot, at, 2.4)
-        i = seen.steps[number].candidates.index(candidate)
+        _hypothesis(axes, recorded, number - 1, slot, at, 1.9)
+    for slot, candidate in recorded.standing(number).items():
+        at = Point(RIGHT, -gap * (slot + 0.5))
+        _hypothesis(axes, recorded, number, slot, at, 2.4)
+        i = recorded.steps[number].candidates.index(candidate)
         way = {"edgecolor": PATH, "linewidth": 2.0} if path[number : number + 1] == (slot,) else {}
         if candidate.parent in left:
             came = left[candidate.parent]
-            _link(axes, Place(came.x + 1.9, came.y), Place(places[i].x - 0.08, places[i].y), **way)
-        _link(axes, Place(8.85, places[i].y), at, **way)
+            draw_link(
+                axes, Point(came.x + 1.9, came.y), Point(points[i].x - 0.08, points[i].y), **way
+            )
+        draw_link(axes, Point(8.85, points[i].y), at, **way)
 
 
-def _hypothesis(axes: Any, seen: Seen, step: int, slot: int, at: Place, width: float) -> None:
-    bank = seen.standing(step)[slot].bank
-    won = seen.search.path[step : step + 1] == (slot,)
+def _hypothesis(
+    axes: Any, recorded: RecordedSearch, step: int, slot: int, at: Point, width: float
+) -> None:
+    bank = recorded.standing(step)[slot].bank
+    won = recorded.search.path[step : step + 1] == (slot,)
     look: dict[str, Any] = {"edgecolor": PATH, "linewidth": 1.8} if won else {}
-    centre = Place(at.x + width / 2, at.y)
-    _box(axes, centre, width, 0.72, facecolor=_colour(bank, seen.size), **look)
-    _say(axes, Place(at.x + 0.15, at.y), seen.text(step, slot), 9, ha="left")
-    _say(axes, Place(at.x + width - 0.15, at.y), str(bank), 9, ha="right", weight="bold")
+    centre = Point(at.x + width / 2, at.y)
+    draw_box(axes, centre, width, 0.72, facecolor=bank_colour(bank, recorded.size), **look)
+    write_text(axes, Point(at.x + 0.15, at.y), recorded.text(step, slot), 9, ha="left")
+    write_text(axes, Point(at.x + width - 0.15, at.y), str(bank), 9, ha="right", weight="bold")
 
 
 # Slots, step by step
@@ -246,139 +215,146 @@ MOST_STEPS = 6
 """After these the division of the beam hardly changes any more."""
 
 
-def draw_slots(axes: Any, seen: Seen) -> None:
-    """Which slots each bank has in the first steps, and from where they came."""
-    steps = seen.steps[:MOST_STEPS]
+def draw_slots(axes: Any, recorded: RecordedSearch) -> None:
+    """Draw the slots of each bank in the first steps, and where they came from."""
+    steps = recorded.steps[:MOST_STEPS]
     wide = 2.0
-    for bank in range(seen.size + 1):
-        shade = {"facecolor": _colour(bank, seen.size), "alpha": 0.5, "zorder": 0}
+    for bank in range(recorded.size + 1):
+        shade = {"facecolor": bank_colour(bank, recorded.size), "alpha": 0.5, "zorder": 0}
         ground = (-0.9, wide * len(steps) - 0.9)
         axes.fill_between(ground, bank - 0.47, bank + 0.47, linewidth=0, **shade)
-        _say(axes, Place(-1.05, bank), f"bank {bank}", ha="right", weight="bold")
+        write_text(axes, Point(-1.05, bank), f"bank {bank}", ha="right", weight="bold")
     for number, step in enumerate(steps):
         left = wide * number
-        _say(axes, Place(left - 0.3, seen.size + 0.75), str(number + 1), color=FAINT)
-        for bank in range(seen.size + 1):
-            _squares(axes, step, bank, Place(left - 0.7, bank), 0.18)
+        write_text(axes, Point(left - 0.3, recorded.size + 0.75), str(number + 1), color=FAINT)
+        for bank in range(recorded.size + 1):
+            _squares(axes, step, bank, Point(left - 0.7, bank), 0.18)
         for i, (giver, taker, many) in enumerate(step.moves):
             x = left + 0.72 + 0.17 * i
             look = {"arrowstyle": "-|>,head_width=0.2,head_length=0.35", "color": MOVED}
             arrow = {**look, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.0 + 0.3 * many}
             axes.annotate("", (x, taker), (x, giver), arrowprops=arrow, zorder=5)
-    _say(axes, Place(-1.05, seen.size + 0.75), "step", color=FAINT, ha="right")
-    _legend_of_slots(axes, Place(-0.75, -0.95), 2.2)
-    _bare(axes, -2.2, wide * len(steps) - 0.9, -1.25, seen.size + 1.05)
+    write_text(axes, Point(-1.05, recorded.size + 0.75), "step", color=FAINT, ha="right")
+    _legend_of_slots(axes, Point(-0.75, -0.95), 2.2)
+    set_limits(axes, -2.2, wide * len(steps) - 0.9, -1.25, recorded.size + 1.05)
 
 
-def _legend_of_slots(axes: Any, at: Place, apart: float) -> None:
+def _legend_of_slots(axes: Any, at: Point, apart: float) -> None:
     for i, (name, look) in enumerate(SLOTS.items()):
         axes.plot(at.x + i * apart, at.y, **look)
-        _say(axes, Place(at.x + i * apart + 0.2, at.y), name, 9, ha="left")
+        write_text(axes, Point(at.x + i * apart + 0.2, at.y), name, 9, ha="left")
 
 
 # Progress and unwinding
 
 
-def _stairs(seen: Seen) -> list[list[Candidate]]:
+def _stairs(recorded: RecordedSearch) -> list[list[Candidate]]:
     """Return the output and, if there is one, a hypothesis that breaks a phrase off."""
-    end = seen.search.ended
-    ways = [seen.way_to(end, seen.standing(end)[seen.search.path[end]])]
-    if broken := seen.unwound():
-        ways.append(seen.way_to(*broken))
+    end = recorded.search.ended
+    ways = [recorded.way_to(end, recorded.standing(end)[recorded.search.path[end]])]
+    if broken := recorded.unwound():
+        ways.append(recorded.way_to(*broken))
     return ways
 
 
-def draw_unwinding(axes: Any, seen: Seen) -> None:
-    """Two hypotheses as stairs: a piece a step, as high as its bank."""
-    ways = _stairs(seen)
+def draw_unwinding(axes: Any, recorded: RecordedSearch) -> None:
+    """Draw two hypotheses as stairs: each token as high as its bank."""
+    ways = _stairs(recorded)
     left = 0.0
     for way in ways:
-        for bank in range(seen.size + 1):
+        for bank in range(recorded.size + 1):
             right = left + 1.3 * len(way) - 0.1
-            shade = {"facecolor": _colour(bank, seen.size), "alpha": 0.5, "zorder": 0}
+            shade = {"facecolor": bank_colour(bank, recorded.size), "alpha": 0.5, "zorder": 0}
             axes.fill_between((left - 0.1, right), bank - 0.46, bank + 0.46, linewidth=0, **shade)
-        places = [Place(left + 0.55 + 1.3 * i, one.bank) for i, one in enumerate(way)]
-        for a, b in pairwise(places):
+        points = [Point(left + 0.55 + 1.3 * i, one.bank) for i, one in enumerate(way)]
+        for a, b in pairwise(points):
             falls = b.y < a.y
             line = {"edgecolor": "#B3392F" if falls else FAINT, "linewidth": 1.8 if falls else 1.2}
-            _link(axes, a, b, **line)
-        for at, one in zip(places, way, strict=True):
-            look = {"facecolor": _colour(one.bank, seen.size)} if one.bank else {}
-            _token(axes, at, seen.written[one.token], 1.12, **look)
+            draw_link(axes, a, b, **line)
+        for at, one in zip(points, way, strict=True):
+            look = {"facecolor": bank_colour(one.bank, recorded.size)} if one.bank else {}
+            draw_token(axes, at, recorded.written[one.token], 1.12, **look)
         left += 1.3 * len(way) + 0.5
-    for bank in range(seen.size + 1):
-        _say(axes, Place(-0.25, bank), f"bank {bank}", ha="right", weight="bold")
-    _bare(axes, -1.5, left - 0.5, -0.55, seen.size + 0.55)
+    for bank in range(recorded.size + 1):
+        write_text(axes, Point(-0.25, bank), f"bank {bank}", ha="right", weight="bold")
+    set_limits(axes, -1.5, left - 0.5, -0.55, recorded.size + 0.55)
 
 
 # Looking ahead
 
 
-def draw_price(axes: Any, seen: Seen) -> None:
-    """What constraints were priced at, and what `lookahead` expects them to cost."""
-    asked = list(seen.asked())
-    total, means, prices = 0.0, list[float](), list[float]()
-    expected = TOKENS_A_SOURCE_TOKEN * len(seen.search.job.source)
-    for number in range(len(seen.steps)):
-        so_far = [max(price, -40.0) for step, price in asked if step <= number]
+def draw_expected_cost(axes: Any, recorded: RecordedSearch) -> None:
+    """Draw the model's answers for constraints, and what `lookahead` expects them to cost."""
+    asked = list(recorded.asked())
+    total, means, costs = 0.0, list[float](), list[float]()
+    expected = TOKENS_A_SOURCE_TOKEN * len(recorded.search.job.source)
+    for number in range(len(recorded.steps)):
+        so_far = [max(answer, -40.0) for step, answer in asked if step <= number]
         total = sum(so_far) / len(so_far)
         progress = min((number + 1) / expected, 1.0)
         means.append(total)
-        prices.append(total * (AT_THE_START + (1 - AT_THE_START) * progress))
+        costs.append(total * (AT_THE_START + (1 - AT_THE_START) * progress))
     steps = range(1, len(means) + 1)
     dots = {"s": 16, "color": "#6F9F7A", "linewidth": 0, "alpha": 0.75}
     axes.scatter([s + 1 for s, _ in asked], [p for _, p in asked], label="model’s answers", **dots)
     axes.plot(steps, means, color=FAINT, linestyle="--", label="their mean so far, $m$")
-    axes.plot(steps, prices, color=PATH, linewidth=2.4, label="expected price")
+    axes.plot(steps, costs, color=PATH, linewidth=2.4, label="expected cost")
     axes.set_xlabel("step")
     axes.set_ylabel("log-probability")
     axes.set_xticks(list(steps))
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=9)
 
 
-def draw_shares(axes: Any, both: Sequence[Seen]) -> None:
-    """The slots of each bank at each step, under two ways to divide the beam."""
+def draw_shares(axes: Any, both: Sequence[RecordedSearch]) -> None:
+    """Draw the slots of each bank at each step, under two allocation policies."""
     axes.axis("off")
     longest = max(len(each.steps) for each in both)
-    for i, seen in enumerate(both):
+    for i, recorded in enumerate(both):
         panel = axes.inset_axes((0.0, 0.54 - 0.54 * i, 1.0, 0.40))
-        steps = seen.steps
-        way = [seen.standing(n)[slot].bank for n, slot in enumerate(seen.search.path[: len(steps)])]
+        steps = recorded.steps
+        way = [
+            recorded.standing(n)[slot].bank
+            for n, slot in enumerate(recorded.search.path[: len(steps)])
+        ]
         for number, step in enumerate(steps):
             for bank, one in enumerate(step.banks):
                 if one.filled:
                     ours = number < len(way) and way[number] == bank
                     style = {"edgecolor": PATH, "linewidth": 2.2} if ours else {}
-                    colour = _colour(one.filled, BEAM)
-                    _box(panel, Place(number + 1, bank), 0.86, 0.82, facecolor=colour, **style)
-                    _say(panel, Place(number + 1, bank), str(one.filled), 8.5)
-        title = f"{seen.search.settings.algorithm}:  {seen.output}"
+                    colour = bank_colour(one.filled, BEAM)
+                    draw_box(panel, Point(number + 1, bank), 0.86, 0.82, facecolor=colour, **style)
+                    write_text(panel, Point(number + 1, bank), str(one.filled), 8.5)
+        title = f"{recorded.search.settings.algorithm}:  {recorded.output}"
         panel.set_title(fill(title, 6 * longest), fontsize=10, loc="left").set_in_layout(False)
         panel.set_xlim(0.4, longest + 0.6)
-        panel.set_ylim(-0.6, seen.size + 0.6)
+        panel.set_ylim(-0.6, recorded.size + 0.6)
         panel.set_xticks(range(1, longest + 1))
-        panel.set_yticks(range(seen.size + 1))
+        panel.set_yticks(range(recorded.size + 1))
         panel.set_ylabel("bank")
         panel.grid(visible=False)
         panel.set_xlabel("step" if i else "")
 
 
 def pictures() -> list[Figure]:
-    """Search, and say what is to be drawn."""
-    short = Seen.watch(*SHORT, "dba", BEAM)
-    long = [Seen.watch(*LONG, algorithm, BEAM) for algorithm in ("dba", "lookahead")]
-    wider = Seen.watch(*SHORT, "dba", 2 * BEAM)
+    """Search, and return the figures."""
+    short = RecordedSearch.record(*SHORT, "dba", BEAM)
+    long = [RecordedSearch.record(*LONG, algorithm, BEAM) for algorithm in ("dba", "lookahead")]
+    wider = RecordedSearch.record(*SHORT, "dba", 2 * BEAM)
     wide = 0.55 + 0.86 * len(short.steps)
     rows = sum(max(s.banks[b].filled for s in short.steps) for b in range(short.size + 1))
     longest = max(len(each.steps) for each in long)
     pieces = sum(map(len, _stairs(short)))
     step = short.steps[short.telling_step()]
     return [
-        Figure("beam", "", partial(draw_beam, seen=short), (wide, 0.30 * rows + 1.0)),
-        Figure("step", "", partial(draw_step, seen=short), (7.5, 0.22 * len(step.candidates) + 1)),
-        Figure("slots", "", partial(draw_slots, seen=wider), (7.6, 2.8)),
-        Figure("unwinding", "", partial(draw_unwinding, seen=short), (0.66 * pieces + 0.9, 2.2)),
-        Figure("price", "", partial(draw_price, seen=long[1]), (6.4, 3.6)),
+        Figure("beam", "", partial(draw_beam, recorded=short), (wide, 0.30 * rows + 1.0)),
+        Figure(
+            "step", "", partial(draw_step, recorded=short), (7.5, 0.22 * len(step.candidates) + 1)
+        ),
+        Figure("slots", "", partial(draw_slots, recorded=wider), (7.6, 2.8)),
+        Figure(
+            "unwinding", "", partial(draw_unwinding, recorded=short), (0.66 * pieces + 0.9, 2.2)
+        ),
+        Figure("expected-cost", "", partial(draw_expected_cost, recorded=long[1]), (6.4, 3.6)),
         Figure("shares", "", partial(draw_shares, both=long), (0.4 * longest + 0.8, 5.4)),
     ]
 

@@ -1,4 +1,4 @@
-"""Reruns the examples of the documentation: ``python docs/transcripts.py [FILE ...]``.
+"""Rerun the examples of the documentation: ``python docs/transcripts.py [FILE ...]``.
 
 What a page shows in ``console`` and ``pycon`` blocks is what lexbeam says: everything is run with
 the model that comes along, and what it prints is put in its place. With ``--check`` nothing is
@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import main as lexbeam_command
 from lexbeam.translation import translator
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +41,7 @@ _SESSION = re.compile(r"(?<=^```pycon\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _ELSEWHERE = ("--model", "-m", "pull", "models", "train", "study", "import", "--trace")
-"""What such commands do takes more than the model that comes along, or too long."""
+"""Commands with one of these words need another model or the network, or take too long."""
 
 
 class Console:
@@ -75,7 +75,7 @@ class Console:
         arguments, target = _cut(arguments, ">")
         if source:
             text = Path(source).read_text(encoding="utf-8")
-        result = CliRunner().invoke(cli.main, arguments, input=text)
+        result = CliRunner().invoke(lexbeam_command, arguments, input=text)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         self._status = result.exit_code
@@ -124,7 +124,7 @@ def _rerun_session(session: str, names: dict[str, Any]) -> str:
 
 
 def _alike(shown: str, printed: str) -> bool:
-    """Tell whether two outputs are the same but for the last digits of numbers."""
+    """Return whether two outputs are the same but for the last digits of numbers."""
     if _NUMBER.sub("#", shown) != _NUMBER.sub("#", printed):
         return False
     pairs = zip(_NUMBER.findall(shown), _NUMBER.findall(printed), strict=True)
@@ -134,7 +134,8 @@ def _alike(shown: str, printed: str) -> bool:
 @contextmanager
 def _one_model() -> Iterator[None]:
     """Load the model once for all commands."""
-    with patch.object(cli, "load", cache(translator.load)):
+    load = cache(translator.load)
+    with patch("lexbeam.cli.translate.load", load), patch("lexbeam.cli.info.load", load):
         yield
 
 

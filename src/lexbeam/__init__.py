@@ -1,18 +1,29 @@
-"""Lexically constrained translation: name the words, beam search places them."""
+"""Lexically constrained translation: name the words, beam search places them.
 
-from lexbeam.constraints.glossary import Glossary
-from lexbeam.errors import (
-    ConstraintError,
-    InputError,
-    LexbeamError,
-    MissingExtraError,
-    ModelError,
-    ScorerError,
-    SettingError,
-)
-from lexbeam.translation.results import ConstraintReport, Translation
-from lexbeam.translation.translator import Translator, load
+What stands here is loaded when it is used, so that nothing waits for what it does not need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from lexbeam.version import __version__
+
+if TYPE_CHECKING:
+    from lexbeam.constraints.glossary import Glossary
+    from lexbeam.errors import (
+        ConstraintError,
+        InputError,
+        LexbeamError,
+        MissingExtraError,
+        ModelError,
+        ScorerError,
+        SettingError,
+    )
+    from lexbeam.translation.requests import TextRequest
+    from lexbeam.translation.results import ConstraintReport, Translation
+    from lexbeam.translation.translator import Translator, load
 
 __all__ = [
     "ConstraintError",
@@ -24,8 +35,30 @@ __all__ = [
     "ModelError",
     "ScorerError",
     "SettingError",
+    "TextRequest",
     "Translation",
     "Translator",
     "__version__",
     "load",
 ]
+
+_MODULES = {
+    "Glossary": "constraints.glossary",
+    "TextRequest": "translation.requests",
+    "Translation": "translation.results",
+    "ConstraintReport": "translation.results",
+    "Translator": "translation.translator",
+    "load": "translation.translator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

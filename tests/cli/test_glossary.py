@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import main
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def terms(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["glossary", *map(str, arguments)])
+    return CliRunner().invoke(main, ["glossary", *map(str, arguments)])
 
 
 def test_a_clean_glossary(terms: Path) -> None:

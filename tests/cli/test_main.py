@@ -6,21 +6,28 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexbeam.cli import main as cli
+from lexbeam.cli.main import COMMANDS, main
 from lexbeam.errors import ModelError
 from lexbeam.models import registry
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.translator import Translator
 
 TEXT = "The cat sat on the mat."
+
+
+def replace_load(monkeypatch: pytest.MonkeyPatch, load: Callable[..., Translator]) -> None:
+    monkeypatch.setattr("lexbeam.cli.translate.load", load)
+    monkeypatch.setattr("lexbeam.cli.info.load", load)
 
 
 @pytest.fixture(autouse=True)
@@ -31,12 +38,12 @@ def loaded(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> list[tupl
         calls.append(arguments)
         return translator
 
-    monkeypatch.setattr(cli, "load", load)
+    replace_load(monkeypatch, load)
     return calls
 
 
 def run(*arguments: str, stdin: bytes | str = b"") -> Result:
-    return CliRunner().invoke(cli.main, list(arguments), input=stdin)
+    return CliRunner().invoke(main, list(arguments), input=stdin)
 
 
 def records(result: Result) -> list[dict[str, Any]]:
@@ -291,7 +298,7 @@ def test_a_damaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(*_: Any) -> Translator:
         raise ModelError("model.bin is damaged: it ends too early")
 
-    monkeypatch.setattr(cli, "load", load)
+    replace_load(monkeypatch, load)
     for command in (["translate", TEXT], ["info", "x"]):
         result = run(*command)
         assert result.exit_code == 1
@@ -325,6 +332,23 @@ def test_help_teaches_by_example(command: list[str]) -> None:
     assert result.exit_code == 0
     assert f"  lexbeam {' '.join(command)}".rstrip() in result.stdout
     assert "\\b" not in result.output
+
+
+def test_help_says_of_each_command_what_it_says_itself() -> None:
+    for name, help_ in COMMANDS.items():
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        assert command.name == name
+        assert help_ == command.get_short_help_str(200)
+
+
+def test_help_loads_no_command() -> None:
+    code = "import sys; from lexbeam.cli.main import main; main(['--help'], standalone_mode=False)"
+    code += "; print(*[name for name in sys.modules if name.startswith(('lexbeam', 'numpy'))])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = shown.stdout.splitlines()[-1].split()
+    known = ["", ".cli", ".cli.main", ".errors", ".version"]
+    assert set(loaded) == {f"lexbeam{name}" for name in known}
 
 
 def test_train_says_what_is_wrong_with_a_configuration(tmp_path: Path) -> None:
@@ -376,7 +400,7 @@ def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 SLOW = """
     import signal, sys, time
-    from lexbeam.cli import main as cli
+    from lexbeam.cli import main, translate
     from lexbeam.translation.results import Translation
 
     # Where tests run in the background, interrupts may be ignored.
@@ -384,13 +408,13 @@ SLOW = """
 
     class SlowTranslator:
         info = {}
-        def translate(self, texts, *_, **__):
-            if "wait" in texts:
+        def translate_each(self, requests):
+            if "wait" in [request.text for request in requests]:
                 time.sleep(60)
-            return [Translation(text.upper(), -1.0) for text in texts]
+            return [Translation(request.text.upper(), -1.0) for request in requests]
 
-    cli.load = lambda *_: SlowTranslator()
-    cli.main(sys.argv[1:])
+    translate.load = lambda *_: SlowTranslator()
+    main.main(sys.argv[1:])
 """
 
 

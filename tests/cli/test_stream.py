@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from lexbeam.cli.lines import Asked, PlainLines
+from lexbeam.cli.lines import PlainLines
 from lexbeam.cli.stream import Stream
 from lexbeam.errors import InputError
+from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.translator import Translator
 
@@ -23,13 +24,13 @@ class Terminal(io.StringIO):
 class Unkind:
     """Leaves a phrase out, another one in, and says so."""
 
-    def translate(self, texts: list[str], *_: Any, **__: Any) -> list[Translation]:
+    def translate_each(self, requests: list[TextRequest]) -> list[Translation]:
         report = ConstraintReport("gato", None)
-        return [Translation(text, 0.0, [report], ["cat"]) for text in texts]
+        return [Translation(request.text, 0.0, [report], ["cat"]) for request in requests]
 
 
 def stream(translator: Any, errors: io.StringIO) -> Stream:
-    return Stream(translator, PlainLines(Asked()), {"batch_size": 2}, errors)
+    return Stream(translator, PlainLines(TextRequest("")), 2, errors)
 
 
 def test_the_bar_is_for_terminals_only(translator: Translator, tmp_path: Path) -> None:
@@ -43,8 +44,14 @@ def test_the_bar_is_for_terminals_only(translator: Translator, tmp_path: Path) -
             assert writer.getvalue() == b"one\n" * 20
         shown.append(errors.getvalue())
     assert "100%  20 lines" in shown[0]
-    assert shown[0].endswith("\r\x1b[K")
     assert shown[1] == ""
+
+
+def test_lines_are_counted_where_nobody_knows_how_many_there_are(translator: Translator) -> None:
+    errors = Terminal()
+    stream(translator, errors).run(io.BytesIO(b"one\n" * 20), io.BytesIO())
+    assert "20 lines" in errors.getvalue()
+    assert "%" not in errors.getvalue()
 
 
 def test_a_phrase_that_is_missing_is_reported() -> None:

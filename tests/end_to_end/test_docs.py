@@ -10,9 +10,10 @@ import pytest
 
 import figures
 import transcripts
+import type_check
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def _without_code(text: str) -> str:
@@ -62,6 +63,20 @@ def test_what_has_changed_is_put_in() -> None:
     for elsewhere in ("lexbeam translate --model en-pt Hello\nwhatever", "ls\nwhatever"):
         assert transcripts.rerun(console.format(elsewhere)) == console.format(elsewhere)
     assert transcripts.rerun("```pycon\n>>> 1 + 1\n3\n```\n") == "```pycon\n>>> 1 + 1\n2\n```\n"
+
+
+def test_lines_of_a_type_checked_block_are_those_of_the_page() -> None:
+    page = "# A\n\n```python\nx = 1\n```\n\n```pycon\n>>> y = [\n...   2\n... ]\n>>> y\n[2]\n```\n"
+    block, session = type_check.modules(page)
+    assert block.splitlines() == [type_check.PREAMBLE, "", "", "x = 1"]
+    assert session.splitlines()[7:] == ["y = [", "  2", "]", "y"]
+
+
+def test_all_python_blocks_are_type_checked() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        sessions = "```pycon" in text
+        assert len(list(type_check.modules(text))) == text.count("```python\n") + sessions
 
 
 def test_files_of_an_example_are_written_and_read() -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.models.model import Model
-from lexbeam.study.bench import Bench, TestSet
+from lexbeam.study.experiment import Experiment
 from lexbeam.study.plan import Plan
 from lexbeam.study.store import Store
+from lexbeam.study.test_set import TestSet
 
 SOURCES = [
     "The cat sat on the mat.",
@@ -24,10 +25,10 @@ REFERENCES = [
 ]
 
 
-def make_bench(model: Model, folder: Path, **basis: Any) -> Bench:
-    """Return a bench whose cells are in a folder."""
+def make_experiment(model: Model, folder: Path, **basis: Any) -> Experiment:
+    """Return a experiment whose cells are in a folder."""
     text = TestSet(list(SOURCES), list(REFERENCES))
-    return Bench(model, text, Store(folder / "cells", basis), identity="toy")
+    return Experiment(model, text, Store(folder / "cells", basis), identity="toy")
 
 
 def make_plan(**changes: Any) -> Plan:

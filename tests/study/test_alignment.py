@@ -8,7 +8,15 @@ from itertools import combinations
 import pytest
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.study.alignment import Entry, Pair, align, build, extract, log_chance, split_words
+from lexbeam.study.alignment import (
+    Entry,
+    Pair,
+    align,
+    build_phrase_table,
+    extract_phrases,
+    log_chance,
+    split_words,
+)
 
 WORDS = {
     "the": "o",
@@ -37,7 +45,7 @@ def test_words_and_punctuation_are_cut_apart() -> None:
 def test_a_toy_language_is_aligned_and_its_words_are_found() -> None:
     pairs = toy_pairs(80)
     links = align(pairs)
-    table, candidates = build(pairs, links)
+    table, candidates = build_phrase_table(pairs, links)
     best = {e.source: e for e in sorted(table, key=lambda e: e.share)}
     assert candidates > len(table)
     for source, target in WORDS.items():
@@ -54,7 +62,7 @@ def test_phrases_are_those_aligned_only_to_each_other() -> None:
     pair = Pair(["a", "b", "c"], ["x", "y", "z"])
     crossed = [(0, 1), (1, 0), (2, 2)]
     found = {(" ".join(pair.source[i] for i in s), " ".join(pair.target[j] for j in t))
-             for s, t in extract(pair, crossed)}  # fmt: skip
+             for s, t in extract_phrases(pair, crossed)}  # fmt: skip
     assert found == {("a", "y"), ("b", "x"), ("c", "z"), ("a b", "x y"), ("a b c", "x y z")}
 
 
@@ -75,14 +83,14 @@ def test_pairs_seen_once_are_no_evidence() -> None:
         Pair(["d"], ["u"]),
     ]
     links = [[(0, 0), (1, 1)], [(0, 0)], [(0, 0)], [(0, 0)]]
-    table, candidates = build(pairs, links)
+    table, candidates = build_phrase_table(pairs, links)
     assert candidates == 5
     assert [(e.source, e.target, e.together) for e in table] == [(("c",), ("z",), 2)]
 
 
 def test_punctuation_is_in_no_phrase() -> None:
     pairs = [Pair(["a", ","], ["x", ","])] * 5 + [Pair(["b"], ["y"])] * 5
-    table, _ = build(pairs, [[(0, 0), (1, 1)]] * 5 + [[(0, 0)]] * 5)
+    table, _ = build_phrase_table(pairs, [[(0, 0), (1, 1)]] * 5 + [[(0, 0)]] * 5)
     assert {e.source for e in table} == {("a",), ("b",)}
     assert all(isinstance(e, Entry) for e in table)
 

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from helpers.toy_study import SOURCES, make_bench
+from helpers.toy_study import SOURCES, make_experiment
 from lexbeam.errors import InputError
 from lexbeam.models.model import Model
 from lexbeam.study.alignment import Entry, Pair, Phrase
+from lexbeam.study.cells import Setting
 from lexbeam.study.dictionaries import (
-    Dictated,
     Dictionaries,
+    TranslatedWithDictionary,
     best_entries,
     find_names,
     look_up,
@@ -19,7 +20,6 @@ from lexbeam.study.dictionaries import (
     read_entries,
     read_pairs,
 )
-from lexbeam.study.measures import Setting
 
 
 def entry(source: str, target: str, together: int = 5, of: int = 5) -> Entry:
@@ -88,20 +88,20 @@ def test_files_that_are_no_pairs_are_refused(
 def test_a_dictionary_of_ones_own_is_used(toy_model: Model, tmp_path: Path) -> None:
     names = tmp_path / "names.tsv"
     names.write_text("New York\tLisboa\nHaus\tHund\n", encoding="utf-8")
-    bench = make_bench(toy_model, tmp_path)
+    experiment = make_experiment(toy_model, tmp_path)
     source = Dictionaries(entities=names)
-    assert bench.result(source)["names"] == [[], ["Hund"], [], ["Lisboa"]]
-    noisy = Dictated("names", Setting(beam_size=2), source=source)
-    clean = Dictated("names", Setting(beam_size=2), source=source, clean=True)
-    assert clean.phrases(bench) == [[] for _ in SOURCES]
-    result = bench.result(noisy)
+    assert experiment.result(source)["names"] == [[], ["Hund"], [], ["Lisboa"]]
+    noisy = TranslatedWithDictionary("names", Setting(beam_size=2), source=source)
+    clean = TranslatedWithDictionary("names", Setting(beam_size=2), source=source, clean=True)
+    assert clean.phrases(experiment) == [[] for _ in SOURCES]
+    result = experiment.result(noisy)
     assert (result["asked"], result["met"]) == (2, 2)
     assert "Lisboa" in result["texts"][3]
 
 
 def test_a_sentence_never_sees_its_own_reference(toy_model: Model, tmp_path: Path) -> None:
-    bench = make_bench(toy_model, tmp_path)
-    for pairs, applied in Dictionaries()._folds(bench):
+    experiment = make_experiment(toy_model, tmp_path)
+    for pairs, applied in Dictionaries()._folds(experiment):
         learnt = {" ".join(pair.source) for pair in pairs}
         assert len(pairs) + len(applied) == len(SOURCES)
         assert not learnt & {SOURCES[i].replace(".", " .") for i in applied}

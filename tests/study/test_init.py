@@ -41,9 +41,7 @@ def test_the_command_writes_a_report(text: list[str], tmp_path: Path) -> None:
         (["--algorithms", "dba,"], "unknown algorithm ''"),
     ],
 )
-def test_mistakes_are_told_in_a_line(
-    text: list[str], tmp_path: Path, more: list[str], said: str
-) -> None:
+def test_mistakes_are_one_line(text: list[str], tmp_path: Path, more: list[str], said: str) -> None:
     result = CliRunner().invoke(main, ["study", *text, "--out", str(tmp_path / "out"), *more])
     assert result.exit_code == 1
     assert said in result.stderr

@@ -15,7 +15,7 @@ from lexbeam.train import loop  # noqa: E402
 from lexbeam.train.batches import EncodedPairs  # noqa: E402
 from lexbeam.train.config import read_config  # noqa: E402
 from lexbeam.train.loop import Trainer  # noqa: E402
-from lexbeam.train.pipeline import make_network  # noqa: E402
+from lexbeam.train.networks import make_network  # noqa: E402
 
 
 def make_pairs(_: int = 0) -> EncodedPairs:

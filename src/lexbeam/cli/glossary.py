@@ -5,94 +5,31 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
-from typing import Any, TypeVar
 
 import click
 
 from lexbeam.constraints.glossary.entries import Contents, Problem
 from lexbeam.constraints.glossary.glossary import Glossary, read_file
-from lexbeam.constraints.glossary.matching import CASES
 from lexbeam.errors import InputError
-from lexbeam.translation.keep import PATTERNS
 
 _MOST_LANGUAGES = 4  # compared in all directions without being asked
 _MOST_SHOWN = 20
 
 
-_OPTIONS = (
-    click.option(
-        "--glossary",
-        "glossaries",
-        multiple=True,
-        metavar="FILE",
-        help="CSV, TSV or TBX file of terms. Repeat for more; later ones win.",
-    ),
-    click.option(
-        "--glossary-lemmas",
-        is_flag=True,
-        help='Terms in any of their inflected forms (extra "glossary").',
-    ),
-    click.option(
-        "--glossary-case",
-        type=click.Choice(CASES),
-        default="smart",
-        show_default=True,
-        help="How the capitals of a source term count: smart lets lower case match any.",
-    ),
-    click.option(
-        "--glossary-encoding",
-        metavar="NAME",
-        help="Encoding of tables that are not Unicode, e.g. cp1252.",
-    ),
-    click.option(
-        "--keep",
-        multiple=True,
-        metavar="NAME|REGEX",
-        help=f"What must survive unchanged: {', '.join(PATTERNS)}, or a regular expression. "
-        "Repeat for more.",
-    ),
-)
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def glossary_options(command: Command) -> Command:
-    """Let a command take glossaries and what is to be kept; `load_glossary` reads them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def load_glossary(options: dict[str, Any]) -> None:
-    """Put into a command's options the glossary that they name, and say what is wrong with it."""
-    files, lemmas, case, encoding = (
-        options.pop(name)
-        for name in ("glossaries", "glossary_lemmas", "glossary_case", "glossary_encoding")
-    )
-    if not files:
-        return
-    loaded = Glossary.load(*files, case=case, lemmas=lemmas, encoding=encoding)
-    if loaded.problems:
-        more = len(loaded.problems) - 1
-        others = f" (and {more} more; see: lexbeam glossary check)" if more else ""
-        click.echo(f"lexbeam: {loaded.problems[0]}{others}", err=True)
-    options["glossary"] = loaded
-
-
-@click.group()
-def glossary() -> None:
+@click.group("glossary")
+def command() -> None:
     """Look into glossary files: CSV, TSV and TBX."""
 
 
-@glossary.command()
+@command.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--source", metavar="LANGUAGE", help="Compare entries from this language …")
 @click.option("--target", metavar="LANGUAGE", help="… to this one.")
 @click.option("--encoding", help="Encoding of tables that are not Unicode, e.g. cp1252.")
 @click.option("--all", "show_all", is_flag=True, help="Show all notes, not only the first ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a problem.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per problem.")
 def check(
     files: tuple[str, ...],
     source: str | None,
@@ -124,7 +61,7 @@ def check(
     sys.exit(any(problem.level != "note" for problem in problems))
 
 
-@glossary.command()
+@command.command()
 @click.argument("file")
 @click.argument("text")
 @click.option("--source", metavar="LANGUAGE", help="Language of the text.")
@@ -150,8 +87,8 @@ def find(
         rule = match.rule
         targets = " | ".join(rule.targets) or "–"
         forbidden = f" (not {' | '.join(rule.forbidden)})" if rule.forbidden else ""
-        place = f"{rule.path}:{rule.line}"
-        click.echo(f"{text[match.start : match.end]} → {targets}{forbidden}  [{place}]")
+        line = f"{rule.path}:{rule.line}"
+        click.echo(f"{text[match.start : match.end]} → {targets}{forbidden}  [{line}]")
     if not found.entries:
         click.echo("no terms found", err=True)
 
@@ -195,8 +132,8 @@ def _show(problems: Sequence[Problem], show_all: bool) -> None:
     for problem in problems:
         shown[problem.level] += 1
         if show_all or problem.level != "note" or shown["note"] <= _MOST_SHOWN:
-            place = f"{problem.path}:{problem.line}" if problem.line else problem.path
-            click.echo(f"{place}: {problem.level}: {problem.message}")
+            where = f"{problem.path}:{problem.line}" if problem.line else problem.path
+            click.echo(f"{where}: {problem.level}: {problem.message}")
     hidden = shown["note"] - _MOST_SHOWN
     if hidden > 0 and not show_all:
         click.echo(f"… and {hidden} more notes (--all shows them)")

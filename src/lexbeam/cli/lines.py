@@ -6,38 +6,31 @@ exactly one line again (n-best lists in plain text apart), so that input and out
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from lexbeam.errors import InputError
+from lexbeam.translation.records import (
+    Record,
+    dump_record,
+    parse_record,
+    read_request,
+    write_error,
+    write_translation,
+)
+from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Translation
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of every line."""
-
-    constraints: tuple[Any, ...] = ()
-    avoid: tuple[Any, ...] = ()
-    prefix: str | None = None
 
 
 @dataclass
 class Line:
     """One line of input on its way; ``error`` says why it can't be translated.
 
-    A line without anything on it is skipped: there is nothing to place a constraint in.
+    A line without anything on it has no request: there is nothing to place a constraint in.
     """
 
     number: int
-    text: str = ""
-    constraints: list[Any] = field(default_factory=list)
-    avoid: list[Any] = field(default_factory=list)
-    prefix: Any = None
-    record: dict[str, Any] = field(default_factory=dict)
-    skipped: bool = False
+    request: TextRequest | None = None
+    record: Record = field(default_factory=dict)
     error: str | None = None
     translation: Translation | None = None
 
@@ -57,16 +50,18 @@ class LineFormat(Protocol):
 class PlainLines:
     """A line is a text; the same is asked of all."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, common: TextRequest) -> None:
+        self._common = common
+
+    def request(self, text: str) -> TextRequest:
+        """Return what is asked of a text."""
+        return replace(self._common, text=text)
 
     def read(self, text: str, line: Line) -> None:
-        """Take the line as it is."""
-        line.text = text
-        line.skipped = not text.strip()
-        line.constraints = list(self._asked.constraints)
-        line.avoid = list(self._asked.avoid)
-        line.prefix = self._asked.prefix
+        """Read the request of a line, if there is anything on it."""
+        request = self.request(text)
+        if request.text.strip():
+            line.request = request
 
     def write(self, line: Line) -> str:
         """Return the translation, or its n-best list as ``line ||| text ||| score``."""
@@ -81,72 +76,37 @@ class PlainLines:
 class TabLines(PlainLines):
     """A line is a text and its phrases, with tabs between them, as fairseq reads it."""
 
-    def __init__(self, asked: Asked, ordered: bool = False) -> None:
-        super().__init__(asked)
+    def __init__(self, common: TextRequest, ordered: bool = False) -> None:
+        super().__init__(common)
         self._ordered = ordered
 
-    def read(self, text: str, line: Line) -> None:
+    def request(self, text: str) -> TextRequest:
         """Take the phrases off; what is asked of every line comes on top."""
         text, *fields = text.split("\t")
-        super().read(text, line)
         phrases: list[Any] = [phrase for phrase in fields if phrase.strip()]
         if self._ordered and phrases:
             phrases = [{"order": phrases}]
-        line.constraints = phrases + line.constraints
+        constraints = [*phrases, *(self._common.constraints or ())]
+        return replace(self._common, text=text, constraints=constraints)
 
 
 class JsonLines:
-    """A line is an object with ``text`` and perhaps ``constraints``, ``avoid``, ``prefix``."""
+    """A line is a record (see `lexbeam.translation.records`)."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, common: TextRequest, signature: bool = False) -> None:
+        self._common = common
+        self._signature = signature
 
     def read(self, text: str, line: Line) -> None:
-        """Read the object; what is asked of every line comes on top of what it asks itself."""
-        line.skipped = not text.strip()
-        if line.skipped:
-            return
-        try:
-            record = json.loads(text, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not valid JSON: {error}") from error
-        if not isinstance(record, dict):
-            raise InputError(f"not a JSON object but {type(record).__name__}")
-        line.record = record
-        if not isinstance(record.get("text"), str):
-            raise InputError('the JSON object has no "text" that is a string')
-        line.text = record["text"]
-        line.constraints = [*_phrases(record, "constraints"), *self._asked.constraints]
-        line.avoid = [*_phrases(record, "avoid"), *self._asked.avoid]
-        prefix = record.get("prefix")
-        line.prefix = self._asked.prefix if prefix is None else prefix
+        """Read the record; what is asked of every line comes on top of what it asks itself."""
+        if text.strip():
+            line.record = parse_record(text)
+            line.request = read_request(line.record, self._common)
 
     def write(self, line: Line) -> str:
-        """Return the object with the translation, or with ``error`` and ``line``."""
+        """Return the record with the translation, or with ``error`` and ``line``."""
         if line.error is not None:
-            return _dump({**line.record, "error": line.error, "line": line.number})
+            return dump_record(write_error(line.record, line.error, line.number))
         if line.translation is None:
             return ""
-        return _dump({**line.record, **line.translation.to_json()})
-
-
-def _phrases(record: Mapping[str, Any], name: str) -> list[Any]:
-    phrases = record.get(name)
-    if phrases is None:
-        return []
-    if not isinstance(phrases, list):
-        raise InputError(f'"{name}" must be a list of phrases, not {type(phrases).__name__}')
-    return phrases
-
-
-def _dump(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair in some field: escape it as it came
-        return json.dumps(record)
-    return text
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+        return dump_record(write_translation(line.record, line.translation, self._signature))

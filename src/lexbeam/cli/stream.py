@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import signal
-import stat
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import IO, Any
+from contextlib import contextmanager
+from typing import IO, TextIO
 
-from lexbeam.cli.lines import JsonLines, Line, LineFormat
+from lexbeam.cli.lines import JsonLines, Line, LineFormat, PlainLines
+from lexbeam.cli.terminal import LineBar
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.text.files import decode_line
 from lexbeam.translation.translator import Translator
@@ -21,7 +20,6 @@ WINDOW_BATCHES = 4
 """Batches read ahead at most: sorting by length needs a choice, output should not wait long."""
 
 _READ_BYTES = 1 << 16
-_BAR_WIDTH = 30
 
 
 class Stream:
@@ -31,32 +29,29 @@ class Stream:
         self,
         translator: Translator,
         line_format: LineFormat,
-        settings: dict[str, Any],
-        errors: IO[str] | None = None,
+        batch_size: int,
+        errors: TextIO | None = None,
     ) -> None:
         self._translator = translator
         self._format = line_format
-        self._settings = settings
+        self._batch_size = batch_size
         self._errors = errors or sys.stderr
         self.failed = 0
 
     def run(self, reader: IO[bytes], writer: IO[bytes]) -> None:
         """Translate every line of a reader; count the lines that failed in ``failed``."""
-        progress = _Progress(reader, writer, self._errors)
-        window = self._settings["batch_size"] * WINDOW_BATCHES
-        for first, raw_lines in _windows(reader, window):
-            lines = [self._read(first + i, raw) for i, raw in enumerate(raw_lines)]
-            self._translate(lines)
-            progress.clear()
-            self._write(lines, writer)
-            progress.show(first + len(lines) - 1, sum(map(len, raw_lines)))
-        progress.clear()
+        window = self._batch_size * WINDOW_BATCHES
+        with LineBar(reader, writer, self._errors) as bar:
+            for first, raw_lines in _windows(reader, window):
+                lines = [self._read(first + i, raw) for i, raw in enumerate(raw_lines)]
+                self._translate(lines)
+                bar.clear()
+                self._write(lines, writer)
+                bar.update(first + len(lines) - 1, sum(map(len, raw_lines)))
 
-    def run_one(self, text: str, reading: LineFormat, writer: IO[bytes]) -> None:
-        """Translate a text that was given whole."""
-        line = Line(number=1, record={"text": text})
-        reading.read(text, line)
-        line.skipped = False
+    def run_one(self, text: str, reading: PlainLines, writer: IO[bytes]) -> None:
+        """Translate a text that was given whole, even if there is nothing in it."""
+        line = Line(number=1, request=reading.request(text), record={"text": text})
         self._translate([line])
         self._write([line], writer)
 
@@ -69,27 +64,15 @@ class Stream:
         return line
 
     def _translate(self, lines: Sequence[Line]) -> None:
-        """Translate lines together; if one spoils it for all, each by itself."""
-        waiting = [line for line in lines if line.error is None and not line.skipped]
-        if not waiting:
-            return
-        try:
-            translations = self._translator.translate(
-                [line.text for line in waiting],
-                [line.constraints for line in waiting],
-                [line.avoid for line in waiting],
-                [line.prefix for line in waiting],
-                **self._settings,
-            )
-        except LexbeamError as error:
-            if len(waiting) == 1:
-                waiting[0].error = str(error).removeprefix("sentence 0: ")
+        """Translate lines together; one that can't be translated has its error."""
+        waiting = [line for line in lines if line.error is None and line.request is not None]
+        requests = [line.request for line in waiting if line.request is not None]
+        results = self._translator.translate_each(requests)
+        for line, result in zip(waiting, results, strict=True):
+            if isinstance(result, LexbeamError):
+                line.error = str(result)
             else:
-                for line in waiting:
-                    self._translate([line])
-            return
-        for line, translation in zip(waiting, translations, strict=True):
-            line.translation = translation
+                line.translation = result
 
     def _write(self, lines: Sequence[Line], writer: IO[bytes]) -> None:
         with _uninterrupted():
@@ -112,15 +95,15 @@ class Stream:
         self.failed += bool(faults)
 
     def _note(self, line: Line) -> None:
-        """Say on standard error what plain text has no place for."""
+        """Say on standard error what plain text can't show."""
         if line.translation is None or isinstance(self._format, JsonLines):
             return
         for report in line.translation.constraints:
-            price = "" if report.price is None else f" {report.price:.2f}"
+            cost = "" if report.price is None else f" {report.price:.2f}"
             if report.dropped:
-                self._say(line, f'"{report.text}" was dropped: it would cost{price or " too much"}')
-            elif price:
-                self._say(line, f'"{report.text}" costs{price}')
+                self._say(line, f'"{report.text}" was dropped: it would cost{cost or " too much"}')
+            elif cost:
+                self._say(line, f'"{report.text}" costs{cost}')
 
     def _say(self, line: Line, what: str) -> None:
         shown = f"lexbeam: line {line.number}: {what}\n"
@@ -184,40 +167,3 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous or signal.default_int_handler)
     if interrupts:
         raise KeyboardInterrupt
-
-
-class _Progress:
-    """A bar (for a file of known size) and a counter, when the terminal is free for them."""
-
-    def __init__(self, reader: IO[bytes], writer: IO[bytes], terminal: IO[str]) -> None:
-        self._terminal = terminal
-        self._shown = terminal.isatty() and not writer.isatty() and not reader.isatty()
-        self._done = 0
-        self._total = _file_size(reader)
-
-    def show(self, lines: int, new_bytes: int) -> None:
-        """Count up."""
-        if self._shown:
-            self._done += new_bytes
-            self._terminal.write(f"\r{self._bar()}{lines} lines")
-            self._terminal.flush()
-
-    def _bar(self) -> str:
-        if not self._total:
-            return ""
-        share = min(1.0, self._done / self._total)
-        return f"[{'#' * int(share * _BAR_WIDTH):-<{_BAR_WIDTH}}] {share:4.0%}  "
-
-    def clear(self) -> None:
-        """Take the counter away, to make room for something else."""
-        if self._shown:
-            self._terminal.write("\r\x1b[K")
-            self._terminal.flush()
-
-
-def _file_size(reader: IO[bytes]) -> int | None:
-    with suppress(OSError, ValueError, AttributeError):
-        status = os.fstat(reader.fileno())
-        if stat.S_ISREG(status.st_mode) and status.st_size:
-            return status.st_size
-    return None

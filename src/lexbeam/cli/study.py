@@ -13,9 +13,9 @@ from lexbeam.study import run
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command("study")
 @click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
-@click.option("--src", required=True, type=_FILE, help="Text, a sentence a line.")
+@click.option("--src", required=True, type=_FILE, help="Text, one sentence per line.")
 @click.option("--ref", required=True, type=_FILE, help="Its translation, line by line.")
 @click.option(
     "--out",
@@ -41,7 +41,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
 @click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
 @click.option("-t", "--threads", type=click.IntRange(1), default=1, show_default=True)
-def study(
+def command(
     model: str | None,
     src: Path,
     ref: Path,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from itertools import repeat
+from typing import IO, Any, TextIO
 
 import click
 
 
 class DownloadBar:
-    """One progress bar a file, on a terminal only."""
+    """One progress bar per file, on a terminal only."""
 
     def __init__(self) -> None:
         self._bars = ExitStack()
@@ -68,6 +70,50 @@ class StudyBar:
                 )
             )
         self._bar.update(int(done) - self._bar.pos, name)
+
+
+class LineBar:
+    """How much of the input has been translated, on a terminal that is free for it.
+
+    A file of known size has a bar; of anything else the lines are counted.
+    """
+
+    def __init__(self, reader: IO[bytes], writer: IO[bytes], terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._is_shown = terminal.isatty() and not writer.isatty() and not reader.isatty()
+        size = _file_size(reader)
+        self._bar: Any = click.progressbar(
+            None if size else repeat(None),
+            length=size,
+            file=terminal,
+            hidden=not self._is_shown,
+            item_show_func=lambda lines: "" if lines is None else f"{lines} lines",
+        )
+
+    def __enter__(self) -> LineBar:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.__exit__(*exception)
+
+    def update(self, lines: int, new_bytes: int) -> None:
+        """Say how many lines are done, and how many bytes the last ones had."""
+        self._bar.update(new_bytes, lines)
+
+    def clear(self) -> None:
+        """Take the bar away, so that something else can be written."""
+        if self._is_shown:
+            self._terminal.write("\r\x1b[K")
+            self._terminal.flush()
+
+
+def _file_size(reader: IO[bytes]) -> int | None:
+    with suppress(OSError, ValueError, AttributeError):
+        status = os.fstat(reader.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size:
+            return status.st_size
+    return None
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Constrained search for Hugging Face models, in place (extra ``hf``).
+"""Constrained search for Hugging Face models as they are (extra ``hf``).
 
 >>> from lexbeam.hf import generate
 >>> model.generate(**inputs, custom_generate=generate, num_beams=10,

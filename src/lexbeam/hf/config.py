@@ -1,4 +1,4 @@
-"""What ``generate`` was asked to do, in the search's terms.
+"""The settings of ``generate`` as settings of the search.
 
 Every setting of a generation config that bears on beam search is honoured by its own name and
 meaning; whatever asks for another way of decoding is refused, never ignored.
@@ -39,7 +39,7 @@ from lexbeam.errors import SettingError
 _MODES = (GenerationMode.BEAM_SEARCH, GenerationMode.GREEDY_SEARCH)
 
 _STOPS: dict[Any, str] = {True: "full", False: "now", "never": "bound"}
-"""The rules of ``early_stopping`` by the search's names for them."""
+"""The search's names for the values of ``early_stopping``."""
 
 _ROW_BY_ROW = {
     ExponentialDecayLengthPenalty,
@@ -55,7 +55,7 @@ _ROW_BY_ROW = {
     SuppressTokensAtBeginLogitsProcessor,
     SuppressTokensLogitsProcessor,
 }
-"""Processors that treat each row for itself, so that they need to see only the live ones."""
+"""Processors that treat each row by itself, so that they can be given live rows only."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Plan:
     stop: str
     length_penalty: float
     limit: int
-    """Most new tokens, the end not counted."""
+    """The largest number of new tokens, without the end."""
     cut: bool
     """Whether an output may stop at the limit without an end."""
     ends: list[int]
@@ -103,7 +103,7 @@ def read_plan(config: GenerationConfig, prompt_length: int) -> Plan:
         raise SettingError(f'early_stopping must be True, False or "never", not {early!r}')
     ends, forced_end = _ids(config.eos_token_id), _ids(config.forced_eos_token_id)
     limit = int(config.max_length) - prompt_length
-    # An end that is forced at the last place leaves one place fewer for everything else.
+    # An end that is forced as the last token leaves room for one token fewer.
     closes = bool(forced_end) and forced_end[0] in ends
     if closes:
         ends = [forced_end[0], *(end for end in ends if end != forced_end[0])]
@@ -136,7 +136,7 @@ def refuse_other_ways(config: GenerationConfig) -> None:
 
 
 def refuse_fixed_cache(kwargs: dict[str, Any]) -> None:
-    """Raise if the cache has a fixed number of rows: rows come and go here."""
+    """Raise if the cache has a fixed number of rows; the search changes the number in each step."""
     cache = kwargs.get("past_key_values")
     parts = (cache, getattr(cache, "self_attention_cache", None))
     layers = [layer for part in parts for layer in getattr(part, "layers", ())]
@@ -150,7 +150,7 @@ def refuse_fixed_cache(kwargs: dict[str, Any]) -> None:
 def own_criteria(
     criteria: StoppingCriteriaList | None, config: GenerationConfig
 ) -> StoppingCriteriaList | None:
-    """Return the stopping criteria that the plan does not already stand for."""
+    """Return the stopping criteria that the plan does not cover."""
     ends = set(_ids(config.eos_token_id))
 
     def is_planned(criterion: Any) -> bool:
@@ -163,12 +163,12 @@ def own_criteria(
 
 
 def are_row_by_row(processors: LogitsProcessorList) -> bool:
-    """Say whether none of the processors minds which row is which."""
+    """Return whether all processors treat each row by itself."""
     return all(type(processor) in _ROW_BY_ROW for processor in processors)
 
 
 def _ids(given: Any) -> list[int]:
-    """Return token ids given as one, several, a tensor, or not at all."""
+    """Return a list of token ids from a number, a list, a tensor or None."""
     if given is None:
         return []
     if hasattr(given, "tolist"):

@@ -1,4 +1,4 @@
-"""`generate` and `constrained`: what to hand to ``model.generate(custom_generate=…)``.
+"""`generate` and `constrained`: functions for ``model.generate(custom_generate=…)``.
 
 ``generate`` of transformers prepares everything (it runs the encoder, makes the cache, reads
 the generation config, sets up logits processors and stopping criteria) and then calls the
@@ -45,7 +45,7 @@ def generate(
     avoid: Phrases | None = None,
     **prepared: Any,
 ) -> Any:
-    """Search for outputs that have all phrases; pass it as ``custom_generate``.
+    """Search for outputs that contain all phrases; to be passed as ``custom_generate``.
 
     ``constraints`` has a list of phrases for each sentence, each a list of token ids, that its
     output must have; ``avoid`` those that it must not have. They are given to ``generate``
@@ -64,7 +64,7 @@ def constrained(
     constraints: Sequence[Sequence[str] | None] | None = None,
     avoid: Sequence[Sequence[str] | None] | None = None,
 ) -> Callable[..., Any]:
-    """Return a ``custom_generate`` that places phrases given as text, one list a sentence.
+    """Return a ``custom_generate`` that places phrases given as text, one list per sentence.
 
     They count as whole words wherever the tokenizer shows where words begin.
     """
@@ -118,7 +118,7 @@ def _search(
 
 
 def _check(asked: Spelled, plan: Plan, sentences: int) -> None:
-    """Refuse lists of the wrong length, and ends inside phrases, by the names given here."""
+    """Raise for lists of the wrong length, and for phrases with an end of sentence in them."""
     for name, lists in (("constraints", asked.phrases), ("avoid", asked.avoid)):
         if lists is None:
             continue

@@ -1,4 +1,4 @@
-"""What ``generate`` returns: sequences as one tensor, and the record of how they came about."""
+"""What ``generate`` returns: sequences as one tensor, and the scores of all steps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from transformers.generation import (
 from lexbeam.search.beam import Hypothesis
 
 NOTHING = Hypothesis([], -1e9, -1e9, [], False)
-"""Stands in where fewer outputs were found than asked for, with the score ``generate`` gives."""
+"""Fills up where fewer outputs were found than asked for; ``generate`` gives the same score."""
 
 
 class Record:
-    """The scores and logits of all steps, as far as they are asked for."""
+    """The scores and logits of all steps, if they are asked for."""
 
     def __init__(self, config: GenerationConfig) -> None:
         asked = bool(config.return_dict_in_generate)
@@ -80,7 +80,7 @@ def as_asked(
     record: Record,
     is_encoder_decoder: bool,
 ) -> Any:
-    """Return the sequences, or all there is to tell where a dictionary is asked for."""
+    """Return the sequences, or all results if a dictionary is asked for."""
     sequences, scores, indices = packed
     if not config.return_dict_in_generate:
         return sequences
@@ -95,7 +95,7 @@ def as_asked(
 
 
 def fill_token(config: GenerationConfig) -> int:
-    """Return what ``generate`` fills short outputs up with."""
+    """Return the token with which ``generate`` pads short outputs."""
     ends = getattr(config, "_eos_token_tensor", None)
     if ends is None:
         return -1

@@ -1,4 +1,4 @@
-"""Phrases as a Hugging Face tokenizer spells them, and where its tokens show words to end.
+"""Phrases as tokens of a Hugging Face tokenizer, and the tokens at which words begin and end.
 
 A phrase is demanded as the tokens that the tokenizer has for it in the middle of a sentence of
 the target language. Whether it stands there as whole words can be seen with vocabularies that
@@ -27,27 +27,27 @@ from lexbeam.text.word_boundaries import contains, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _BEFORE = ("a", "1", ",")
-"""What a phrase is put behind to see its tokens in the middle of a sentence."""
+"""Texts that a phrase is put after, to see its tokens in the middle of a sentence."""
 
 _MOST_SPELLINGS = 200
-"""Ways to write an avoided phrase that are closed, those with the fewest tokens first."""
+"""How many spellings of an avoided phrase are banned, those with the fewest tokens first."""
 
 _UNKNOWN = "\ufffd"
 
 
 @dataclass(frozen=True)
 class Spelled:
-    """What is asked of a batch, as tokens, with the facts about words where they are known."""
+    """The constraints of a batch as tokens, with masks of word boundaries if they are known."""
 
     phrases: Sequence[Sequence[Any]] | None
     avoid: Sequence[Sequence[Any]] | None
     boundary: BoolArray | None = None  # shape: (tokens of the tokenizer,)
     closing: BoolArray | None = None
     is_clean: Callable[[int, Sequence[int]], bool] | None = None
-    """Says of a sentence's output, as text, that nothing avoided is in it."""
+    """Return whether the text of a sentence's output contains no avoided phrase."""
 
     def clean_first(self, sentence: int, found: Sequence[Hypothesis]) -> list[Hypothesis]:
-        """Put outputs to which an avoided phrase came back by other tokens behind the rest."""
+        """Return outputs without avoided phrases first: other tokens may have spelled one."""
         if self.is_clean is None or not self.avoid or not self.avoid[sentence]:
             return list(found)
         is_clean = self.is_clean
@@ -56,7 +56,7 @@ class Spelled:
     def masks(
         self, vocabulary_size: int, ends: Sequence[int]
     ) -> tuple[BoolArray | None, BoolArray | None]:
-        """Return the facts for a model's vocabulary, which may be larger: padded, say."""
+        """Return the masks in the size of a model's vocabulary, which may be padded."""
         if self.boundary is None or self.closing is None:
             return None, None
         fitted = []
@@ -76,7 +76,7 @@ class Speller:
         self._tokenizer: Any = tokenizer
 
     def spell(self, constraints: object, avoid: object) -> Spelled:
-        """Return what is asked of each sentence as tokens."""
+        """Return the constraints of each sentence as tokens."""
         demanded, avoided = _lists("constraints", constraints), _lists("avoid", avoid)
         count = len(demanded if demanded is not None else avoided or ())
         phrases: list[list[Tokens | Pattern]] = []
@@ -190,7 +190,7 @@ def _segmentations(text: str, vocabulary: dict[str, int]) -> list[list[int]]:
 
 @lru_cache(maxsize=4)
 def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
-    """Say before which tokens a word has ended, and after which, whatever follows.
+    """Return masks of the tokens before which a word has ended, and after which it always has.
 
     None for both where the vocabulary does not show it.
     """
@@ -208,7 +208,7 @@ def _by_writing(tokenizer: Any) -> dict[str, int]:
 
 @lru_cache(maxsize=4)
 def writings(tokenizer: Any) -> list[str] | None:
-    """Return what each token adds to a text, with its space; nothing where that isn't known.
+    """Return the text of each token, with its space; an empty one if it is not known.
 
     None where the vocabulary does not show spaces at the beginning of tokens.
     """
@@ -257,11 +257,11 @@ def _byte_codes() -> dict[str, int]:
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     moved = [byte for byte in range(0x100) if byte not in plain]
     codes = {chr(byte): byte for byte in plain}
-    return codes | {chr(0x100 + place): byte for place, byte in enumerate(moved)}
+    return codes | {chr(0x100 + index): byte for index, byte in enumerate(moved)}
 
 
 def _variants(part: Sequence[str], case: Case) -> list[str]:
-    """Return the spellings of a part that may stand anywhere."""
+    """Return the spellings of a part that are allowed anywhere in a sentence."""
     spellings = (variant for form in part for variant in variants(form, case))
     return list(dict.fromkeys(variant.text for variant in spellings if not variant.first))
 

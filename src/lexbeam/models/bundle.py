@@ -95,9 +95,8 @@ def write(
         source_language: its code, for people to read.
         target_language: its code; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
-        calibration_text: some dozens of source sentences, on which the ranges of activations are
-            measured. Without them a range is measured in each product, which is slower and
-            lets the sentences of a batch change each other's last digits.
+        calibration_text: some dozens of source sentences to measure the ranges of activations
+            on. Without them each product measures its own: slower, and not the same in batches.
         framing: tokens around source and output, if the end of sentence alone is not enough.
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
@@ -107,23 +106,16 @@ def write(
     finite = check_finite(weights)
     kept = round_weights(config, finite) if precision == "int8" else finite
     config.build(kept)  # reports whatever is missing, before anything is written
-    moses = source_spm if isinstance(source_spm, MosesBpe) else None
-    spm = None if isinstance(source_spm, MosesBpe) else source_spm
-    given = _contents({SOURCE: spm, TARGET: target_spm, SHORTLIST: shortlist_file})
-    given |= {} if moses is None else moses.files
+    files = _vocabulary_files(source_spm, target_spm)
+    files |= _contents({SHORTLIST: shortlist_file})
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / MANIFEST).unlink(missing_ok=True)
-    for name in (SOURCE, TARGET, SHORTLIST, CODES, PIECES):
-        (folder / name).unlink(missing_ok=True)  # of a bundle that was here before
-    for name, content in given.items():
-        (folder / name).write_bytes(content)
+    _write_files(folder, files)
     if precision == "int8" and calibration_text:
-        multipliers = _calibrate(config, weights, folder, given, calibration_text, framing)
+        multipliers = _calibrate(config, weights, folder, files, calibration_text, framing)
         kept = with_multipliers(kept, multipliers)
     write_weights(folder / WEIGHTS, kept)
     manifest = {
-        "format": FORMAT if moses is None else FORMAT_OF_MOSES,
+        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
         "network": config.to_dict(),
         "source_language": source_language,
         "target_language": target_language,
@@ -131,9 +123,26 @@ def write(
         "precision": precision,
         "origin": origin,
         "framing": asdict(framing),
-        "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *given)},
+        "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _vocabulary_files(
+    source: str | Path | bytes | MosesBpe, target: str | Path | bytes | None
+) -> dict[str, bytes]:
+    if isinstance(source, MosesBpe):
+        return {**_contents({TARGET: target}), **source.files}
+    return _contents({SOURCE: source, TARGET: target})
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write vocabularies and shortlist; what is left of an earlier bundle is removed first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (MANIFEST, SOURCE, TARGET, SHORTLIST, CODES, PIECES):
+        (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
 
 
 def _contents(given: Mapping[str, str | Path | bytes | None]) -> dict[str, bytes]:

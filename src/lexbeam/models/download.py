@@ -1,4 +1,4 @@
-"""Fetch files over HTTP so that a cut connection costs only what is missing."""
+"""Fetch files over HTTP; an interrupted download continues where it stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from lexbeam.errors import ModelError
 
 Report = Callable[[int, int | None], None]
-"""Told the bytes that are there and, if known, how many there will be."""
+"""Called with the bytes fetched so far and, if known, the size of the file."""
 
 ATTEMPTS = 3
 TIMEOUT_SECONDS = 30
@@ -35,7 +35,7 @@ def fetch_bytes(url: str, limit: int = 1 << 26) -> bytes:
 
 
 def fetch_file(url: str, destination: Path, report: Report | None = None) -> None:
-    """Download a file; what an earlier attempt has left in ``destination`` is gone on with."""
+    """Download a file; continue what an earlier attempt has left in ``destination``."""
     fault: Exception = OSError("nothing was received")
     for _ in range(ATTEMPTS):
         try:
@@ -55,9 +55,9 @@ def fetch_file(url: str, destination: Path, report: Report | None = None) -> Non
 
 
 def unpack(packed: Path, destination: Path, size: int | None = None) -> str:
-    """Write a file as it was before gzip; return its SHA-256.
+    """Unpack a gzipped file; return the SHA-256 of its content.
 
-    A file that is not gzipped is copied. ``size`` is what it must come to, where known.
+    A file that is not gzipped is copied. ``size`` is the size it must have, if known.
     """
     digest = hashlib.sha256()
     written = 0
@@ -83,7 +83,7 @@ def unpack(packed: Path, destination: Path, size: int | None = None) -> str:
 
 
 def _fetch_rest(url: str, destination: Path, report: Report) -> bool:
-    """Fetch from where the file ends; tell whether it is complete."""
+    """Fetch what follows the bytes in the file; return whether it is complete."""
     done = destination.stat().st_size if destination.exists() else 0
     try:
         response = _open(url, {"Range": f"bytes={done}-"} if done else {})

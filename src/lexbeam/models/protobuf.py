@@ -1,7 +1,7 @@
-"""Protocol-buffer messages as bytes, as far as model files need them.
+"""Write and read protocol-buffer messages, as far as model files need them.
 
-A message is a row of fields, each a number with a type and a value. That is little enough to be
-written and read directly, without the schema's own package.
+A message is a sequence of fields, each a number with a type and a value. That is simple enough to
+need no package.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def bytes_field(number: int, value: bytes | str) -> bytes:
 
 
 def field_head(number: int, size: int) -> bytes:
-    """Write what comes before the so many bytes of a text or message."""
+    """Write the head of a text or message of this size."""
     return _varint(number << 3 | _LENGTH) + _varint(size)
 
 

@@ -1,9 +1,9 @@
-"""Models for the asking: Mozilla's public registry, and the pairs that were pulled from it.
+"""Mozilla's public registry of models, and the language pairs that were pulled from it.
 
 The registry is one JSON file: for each language pair a list of models, each with its files,
-gzipped, below a base address. A pair lives in a folder of its own in the user's data folder. It
-is put together out of sight and moved there when it is whole, so that a cut download never
-looks like a model.
+gzipped, below a base address. Each pair that was pulled has a folder in the user's data folder. Its
+files are fetched to another folder, which is moved when it is complete, so that an interrupted
+download never looks like a model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _KINDS = ("model", "lexicalShortlist", "vocab", "srcVocab", "trgVocab")
 
 Progress = Callable[[str, int, int | None], None]
-"""Told the file's name, the bytes that are there and, if known, how many there will be."""
+"""Called with a file's name, the bytes fetched so far and, if known, its size."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Installed:
 
 
 def is_pair(name: str) -> bool:
-    """Tell whether a name could be that of a language pair, such as ``en-de``."""
+    """Return whether a name could be that of a language pair, such as ``en-de``."""
     return _PAIR.fullmatch(name) is not None
 
 
@@ -141,7 +141,7 @@ def find_installed(pair: str) -> Path | None:
 
 
 def only_installed() -> Path:
-    """Return the folder of the only pair that was pulled; a choice is an error."""
+    """Return the folder of the only pair that was pulled; none or several are an error."""
     models = installed()
     if not models:
         raise ModelError("no model is named and none was pulled yet: run, say, lexbeam pull en-de")
@@ -176,7 +176,7 @@ def pull(
         staging.mkdir(parents=True, exist_ok=True)
         for file in model.files:
             _fetch_model_file(registry, file, staging, progress)
-        return _place(registry, model, staging)
+        return _install(registry, model, staging)
     except OSError as error:
         raise ModelError(f"can't store the model {pair}: {error}") from error
 
@@ -241,8 +241,8 @@ def _fetch_model_file(
     packed.unlink()
 
 
-def _place(registry: Registry, model: RemoteModel, staging: Path) -> Path:
-    """Move a complete model to where it will be found, in one step."""
+def _install(registry: Registry, model: RemoteModel, staging: Path) -> Path:
+    """Move a complete model to its folder, in one step."""
     wanted = {file.name for file in model.files}
     for left_over in staging.iterdir():
         if left_over.name not in wanted:
@@ -270,5 +270,5 @@ def _place(registry: Registry, model: RemoteModel, staging: Path) -> Path:
 
 
 def _fingerprint(registry: Registry, model: RemoteModel) -> str:
-    """Tell the half-fetched files of one model from those of another of the same pair."""
+    """Return a name for the unfinished download of this model, and no other of the pair."""
     return hashlib.sha256(repr((registry.base_url, model)).encode()).hexdigest()[:12]

@@ -1,8 +1,7 @@
 """Lexical shortlists: the few target tokens that a source sentence can be expected to need.
 
-Pricing a thousand tokens instead of the whole vocabulary is most of the speed of a small
-model. The list is made for each sentence by itself, never for a batch: the union over a batch
-of sixteen is seven times as long as one sentence's list, and the gain is gone.
+Scoring a thousand tokens instead of the whole vocabulary makes small models fast. Each sentence has
+its own list: the union over a batch of sixteen sentences would be seven times as long.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Shortlist:
         tokens = np.asarray(source, np.int64)
         starts = self._offsets[tokens]
         counts = self._offsets[tokens + 1] - starts
-        # The entries of all tokens in one index: each token's run, one after the other.
+        # The indices of the entries of all tokens, one token after another.
         before = np.cumsum(counts) - counts
         chosen[self._entries[np.repeat(starts - before, counts) + np.arange(counts.sum())]] = True
         return np.flatnonzero(chosen)

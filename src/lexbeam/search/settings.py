@@ -108,7 +108,13 @@ def choice(default: str, choices: Collection[str], description: str) -> Any:
 
 def flag(default: bool, description: str) -> Any:
     """Return a field for something that is done or not."""
-    return setting(default, lambda _, value: value, description)
+
+    def check(name: str, value: Any) -> bool:
+        if not isinstance(value, int | np.bool_):
+            raise SettingError(f"{name} must be True or False, not {value!r}")
+        return bool(value)
+
+    return setting(default, check, description)
 
 
 def declarations(settings: type[Any]) -> Mapping[str, Declaration]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexbeam.errors import InputError, MissingExtraError, SettingError
 from lexbeam.search.settings import at_least
+
+if TYPE_CHECKING:
+    from lexbeam.study.plan import Plan
 
 __all__ = ["run"]
 
@@ -26,51 +29,61 @@ def run(
     progress: Callable[[str, float, float], None] | None = None,
     **plan: Any,
 ) -> Path:
-    """Study what constraints do to a model, and write a report.
+    """Measure what constraints do to a model, and write a report.
 
-    Every measurement is kept in ``out`` at once: a study that was killed goes on where it was,
-    and only what a change of model, text or settings touches is measured anew.
+    Every measurement is kept in ``out`` at once. A study that was killed goes on where it was,
+    and only what a change of model, text or settings touches is measured again.
 
     Args:
         model: as `lexbeam.load` takes it.
-        source: a text, a sentence a line.
+        source: a text with one sentence per line.
         reference: its translation, line by line.
-        out: a folder for the report; made if it is not there.
-        only: names of parts to measure; all unless given.
+        out: a folder for the report. It is made if it does not exist.
+        only: names of the parts to measure. Default: all.
         limit: use only so many sentences.
-        seed: chooses other constraints.
+        seed: another seed chooses other constraints.
         threads: cores that one search may use.
-        progress: is told what is being measured, how much is done and of how much.
+        progress: called with what is being measured, the work done and the work in all.
         plan: fields of `lexbeam.study.plan.Plan`: algorithms, beams, lag and others.
 
     Returns:
-        The report as a web page; the same as Markdown is beside it.
+        The path of the report's web page. The same report in Markdown is beside it.
 
     Raises:
         InputError: the text or a setting can't be used; nothing has been measured yet.
-        MissingExtraError: sacreBLEU or matplotlib is not installed.
+        MissingExtraError: a library of the extra ``study`` is not installed.
     """
     for module in ("matplotlib", "sacrebleu", "thot"):
         if find_spec(module) is None:
             raise MissingExtraError("a study", "study")
-    from lexbeam.study.bench import Bench  # noqa: PLC0415  (not needed for constraint sets)
-    from lexbeam.study.conduct import choose_parts, conduct, read_text  # noqa: PLC0415
-    from lexbeam.study.dictionaries import read_rows  # noqa: PLC0415
-    from lexbeam.study.plan import Plan  # noqa: PLC0415
+    # Imported here, so that constraint sets can be made without the extra.
+    from lexbeam.study.experiment import Experiment  # noqa: PLC0415
+    from lexbeam.study.pipeline import choose_parts, measure_and_report  # noqa: PLC0415
+    from lexbeam.study.test_set import read_test_set  # noqa: PLC0415
 
     parts = choose_parts(only)
     if limit is not None:
         at_least(1, "limit", limit)
-    unknown = plan.keys() - Plan.__dataclass_fields__.keys()
+    checked_plan = _check_plan(plan)
+    text = read_test_set(Path(source), Path(reference), limit)
+    _make_folder(Path(out))
+    experiment = Experiment.open(model, text, Path(out), seed, threads)
+    progress = progress or (lambda *_: None)
+    return measure_and_report(experiment, checked_plan, parts, Path(out), progress)
+
+
+def _check_plan(settings: dict[str, Any]) -> Plan:
+    """Return a plan whose files can be read: a fault is better known now than in an hour."""
+    from lexbeam.study.dictionaries import read_rows  # noqa: PLC0415
+    from lexbeam.study.plan import Plan  # noqa: PLC0415
+
+    unknown = settings.keys() - Plan.__dataclass_fields__.keys()
     if unknown:
         raise SettingError(f"unknown setting {', '.join(sorted(unknown))} of a study")
-    planned = Plan(**plan)
-    text = read_text(Path(source), Path(reference), limit)
-    for path in filter(None, (planned.parallel, planned.entities)):
-        read_rows(path)  # what is wrong with it is better known now than in an hour
-    _make_folder(Path(out))
-    bench = Bench.open(model, text, Path(out), seed, threads)
-    return conduct(bench, planned, parts, Path(out), progress or (lambda *_: None))
+    plan = Plan(**settings)
+    for path in filter(None, (plan.parallel, plan.entities)):
+        read_rows(path)
+    return plan
 
 
 def _make_folder(folder: Path) -> None:

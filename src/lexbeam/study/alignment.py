@@ -1,8 +1,8 @@
-"""Phrase pairs from parallel text: aligned by a library, extracted, filtered for significance.
+"""A phrase table from parallel text: align, extract, and keep what is significant.
 
-Words are aligned in both directions by Thot's fast_align model and symmetrised. Phrase pairs
-are those whose words are aligned only to each other (Koehn et al. 2003). A pair is kept if it
-is seen together more often than chance explains, by Fisher's exact test (Johnson et al. 2007).
+Words are aligned in both directions by Thot's fast_align model and symmetrised. A phrase pair
+is one whose words are aligned only to each other (Koehn et al. 2003). It is kept if its phrases
+occur together more often than chance explains, by Fisher's exact test (Johnson et al. 2007).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from lexbeam.errors import MissingExtraError
 
 LONGEST = 4
-"""Words of a phrase at most."""
+"""The most words of a phrase."""
 ROUNDS = 5
-"""Passes over the text to learn the alignment."""
+"""Iterations of training the alignment."""
 MARGIN = 0.01
-"""How far beyond chance a pair must be; with it, pairs that are all seen once are dropped."""
+"""Added to the threshold of significance, so that pairs seen only once are dropped."""
 
 Phrase = tuple[str, ...]
 Link = tuple[int, int]
@@ -36,28 +36,28 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """A phrase and a translation of it, with how often each was seen, in sentences."""
+    """A phrase pair, with the number of sentence pairs that have it."""
 
     source: Phrase
     target: Phrase
     together: int
     source_count: int
     significance: float
-    """Minus the logarithm of the chance to see them together so often."""
+    """Minus the log-probability to see them together so often by chance."""
 
     @property
     def share(self) -> float:
-        """How often the phrase is translated like this, of the times it is there."""
+        """The share of the sentences with the source phrase in which it is translated so."""
         return self.together / self.source_count
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a sentence into words and punctuation."""
+    """Split a sentence into words and punctuation."""
     return re.findall(r"\w+(?:['’-]\w+)*|[^\w\s]", text)
 
 
 def align(pairs: Sequence[Pair]) -> list[list[Link]]:
-    """Return which words of each pair belong together."""
+    """Return the word alignment of each pair, as links of indices."""
     try:
         import thot.alignment as thot  # noqa: PLC0415
     except ImportError as error:
@@ -66,9 +66,9 @@ def align(pairs: Sequence[Pair]) -> list[list[Link]]:
         [[word.lower() for word in sentence] for sentence in side]
         for side in ([p.source for p in pairs], [p.target for p in pairs])
     ]
-    forth = _learn(thot.FastAlignModel(), *sides)
-    back = _learn(thot.FastAlignModel(), *reversed(sides))
-    both = thot.SymmetrizedAligner(forth, back)
+    forward = _train(thot.FastAlignModel(), *sides)
+    backward = _train(thot.FastAlignModel(), *reversed(sides))
+    both = thot.SymmetrizedAligner(forward, backward)
     both.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
     found = both.get_best_alignments(*sides)
     return [
@@ -77,7 +77,7 @@ def align(pairs: Sequence[Pair]) -> list[list[Link]]:
     ]
 
 
-def _learn(model: Any, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Any:
+def _train(model: Any, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Any:
     for source, target in zip(sources, targets, strict=True):
         model.add_sentence_pair(source, target, 1)
     model.start_training()
@@ -87,31 +87,36 @@ def _learn(model: Any, sources: Sequence[Sequence[str]], targets: Sequence[Seque
     return model
 
 
-def extract(pair: Pair, links: Sequence[Link]) -> Iterator[tuple[range, range]]:
-    """Yield the stretches of both sentences that are aligned to each other only."""
+def extract_phrases(pair: Pair, links: Sequence[Link]) -> Iterator[tuple[range, range]]:
+    """Yield the spans of both sentences that are aligned only to each other."""
     for first in range(len(pair.source)):
         for last in range(first, min(first + LONGEST, len(pair.source))):
-            there = [j for i, j in links if first <= i <= last]
-            if not there or max(there) - min(there) >= LONGEST:
+            linked = [j for i, j in links if first <= i <= last]
+            if not linked or max(linked) - min(linked) >= LONGEST:
                 continue
-            target = range(min(there), max(there) + 1)
+            target = range(min(linked), max(linked) + 1)
             if all(first <= i <= last for i, j in links if j in target):
                 yield range(first, last + 1), target
 
 
-def build(pairs: Sequence[Pair], alignments: Sequence[Sequence[Link]]) -> tuple[list[Entry], int]:
-    """Return the significant phrase pairs, and how many there were before."""
+def build_phrase_table(
+    pairs: Sequence[Pair], alignments: Sequence[Sequence[Link]]
+) -> tuple[list[Entry], int]:
+    """Return the significant phrase pairs, and how many pairs were extracted."""
     together: Counter[tuple[Phrase, Phrase]] = Counter()
     for pair, links in zip(pairs, alignments, strict=True):
         together.update(
             {
-                (lowered(pair.source, source), cut(pair.target, target))
-                for source, target in extract(pair, links)
-                if is_words(pair.source, source) and is_words(pair.target, target)
+                (lowercase_at(pair.source, source), phrase_at(pair.target, target))
+                for source, target in extract_phrases(pair, links)
+                if is_without_punctuation(pair.source, source)
+                and is_without_punctuation(pair.target, target)
             }
         )
-    sources = _seen({s for s, _ in together}, ([w.lower() for w in p.source] for p in pairs))
-    targets = _seen({t for _, t in together}, (p.target for p in pairs))
+    sources = _count_sentences(
+        {s for s, _ in together}, ([w.lower() for w in p.source] for p in pairs)
+    )
+    targets = _count_sentences({t for _, t in together}, (p.target for p in pairs))
     least = math.log(max(len(pairs), 1)) + MARGIN
     kept = []
     for (source, target), count in sorted(together.items()):
@@ -140,23 +145,23 @@ def log_chance(together: int, ones: int, others: int, total: int) -> float:
     return min(0.0, top + math.log(math.fsum(math.exp(term - top) for term in terms)))
 
 
-def cut(words: Sequence[str], where: range) -> Phrase:
-    """Return a stretch of a sentence."""
-    return tuple(words[where.start : where.stop])
+def phrase_at(words: Sequence[str], span: range) -> Phrase:
+    """Return the words of a span."""
+    return tuple(words[span.start : span.stop])
 
 
-def lowered(words: Sequence[str], where: range) -> Phrase:
-    """Return a stretch of a sentence in small letters."""
-    return tuple(word.lower() for word in cut(words, where))
+def lowercase_at(words: Sequence[str], span: range) -> Phrase:
+    """Return the words of a span in lower case."""
+    return tuple(word.lower() for word in phrase_at(words, span))
 
 
-def is_words(words: Sequence[str], where: range) -> bool:
-    """Tell whether a stretch has no punctuation in it."""
-    return all(word[0].isalnum() for word in cut(words, where))
+def is_without_punctuation(words: Sequence[str], span: range) -> bool:
+    """Return whether a span has no punctuation in it."""
+    return all(word[0].isalnum() for word in phrase_at(words, span))
 
 
-def _seen(phrases: set[Phrase], sentences: Any) -> Counter[Phrase]:
-    """Count the sentences that each phrase stands in."""
+def _count_sentences(phrases: set[Phrase], sentences: Any) -> Counter[Phrase]:
+    """Count the sentences that contain each phrase."""
     counts: Counter[Phrase] = Counter()
     for words in sentences:
         grams = {tuple(words[i : i + n]) for n in range(1, LONGEST + 1) for i in range(len(words))}

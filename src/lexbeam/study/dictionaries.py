@@ -1,7 +1,7 @@
-"""Constraints that nobody chose: from a phrase table, and from a dictionary of names.
+"""Constraints from a phrase table and from a dictionary of names.
 
-The paper's appendix tries both. Neither looks at the reference: the table is learnt from other
-text, and each sentence gets the translations of the phrases that stand in it.
+The paper's appendix tries both. Neither uses the reference: the table is learnt from other text,
+and each sentence gets the translations of the phrases that occur in it.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from typing import Any
 from lexbeam.errors import InputError
 from lexbeam.study import alignment
 from lexbeam.study.alignment import Entry, Pair, Phrase, split_words
-from lexbeam.study.bench import Bench
-from lexbeam.study.measures import Translated
-from lexbeam.study.sets import count_met
+from lexbeam.study.cells import Translated
+from lexbeam.study.constraint_sets import count_met
+from lexbeam.study.experiment import Experiment
 from lexbeam.study.store import Result, digest
 
 MOST_PAIRS = 50_000
-"""Sentence pairs read of a parallel text: enough to learn common phrases from."""
+"""The most sentence pairs that are read from a parallel text."""
 MOST_CONSTRAINTS = 3
-"""Phrases demanded of a sentence."""
+"""The most constraints per sentence."""
 LEAST_SHARE = 0.5
-"""How often a phrase must be translated like this."""
+"""The least share of a phrase's sentences in which it is translated so."""
 LEAST_LETTERS = 4
-"""A phrase with only shorter words says little."""
+"""A phrase is used only if one of its words has so many letters."""
 EXAMPLES = 12
+"""Entries that the report shows."""
 
 
 @dataclass(frozen=True)
 class Dictionaries:
-    """What is demanded of each sentence, by the phrase table and by the dictionary of names.
+    """The constraints of each sentence by the phrase table and by the dictionary of names.
 
-    Without a parallel text the test set itself is used, each half with what is learnt from the
-    other: no sentence sees its own reference.
+    Without a parallel text, each half of the test set gets what is learnt from the other half,
+    so that no sentence sees its own reference.
     """
 
     parallel: Path | None = None
@@ -52,20 +53,20 @@ class Dictionaries:
             for name, path in (("parallel", self.parallel), ("entities", self.entities))
         }
 
-    def cost(self, bench: Bench) -> float:
-        """About what it takes."""
-        return 40.0 * len(bench.text.sources)
+    def work(self, experiment: Experiment) -> float:
+        """Estimate the hypotheses to score."""
+        return 40.0 * len(experiment.text.sources)
 
-    def run(self, bench: Bench) -> Result:
-        """Learn, and look up."""
-        sentences = [split_words(source) for source in bench.text.sources]
+    def run(self, experiment: Experiment) -> Result:
+        """Learn a phrase table and names, and look up each sentence."""
+        sentences = [split_words(source) for source in experiment.text.sources]
         given = read_entries(self.entities) if self.entities else None
         found: Result = {"table": [[]] * len(sentences), "names": [[]] * len(sentences)}
         counts: Counter[str] = Counter()
         examples: list[Entry] = []
-        for pairs, applied in self._folds(bench):
+        for pairs, applied in self._folds(experiment):
             links = alignment.align(pairs)
-            table, candidates = alignment.build(pairs, links)
+            table, candidates = alignment.build_phrase_table(pairs, links)
             names = given if given is not None else find_names(pairs, links)
             best = best_entries(table)
             for i in applied:
@@ -77,11 +78,11 @@ class Dictionaries:
         shown = [[" ".join(e.source), " ".join(e.target), e.together] for e in examples[:EXAMPLES]]
         return {**found, "counts": dict(counts), "examples": shown}
 
-    def _folds(self, bench: Bench) -> list[tuple[list[Pair], Sequence[int]]]:
-        """Return text to learn from, with the sentences to apply it to."""
+    def _folds(self, experiment: Experiment) -> list[tuple[list[Pair], Sequence[int]]]:
+        """Return texts to learn from, each with the sentences that it is used for."""
         if self.parallel:
-            return [(read_pairs(self.parallel), range(len(bench.text.sources)))]
-        text = bench.text
+            return [(read_pairs(self.parallel), range(len(experiment.text.sources)))]
+        text = experiment.text
         pairs = [
             Pair(split_words(source), split_words(reference))
             for source, reference in zip(text.sources, text.references, strict=True)
@@ -90,11 +91,11 @@ class Dictionaries:
 
 
 @dataclass(frozen=True)
-class Dictated(Translated):
-    """The test set translated with what a dictionary says.
+class TranslatedWithDictionary(Translated):
+    """The test set translated with constraints from a dictionary.
 
-    ``clean`` leaves out what the reference does not have: what a dictionary without noise
-    would have done.
+    ``clean`` leaves out constraints that are not in the reference, as if the dictionary had no
+    noise.
     """
 
     source: Dictionaries = field(default_factory=Dictionaries)
@@ -102,38 +103,38 @@ class Dictated(Translated):
 
     @property
     def name(self) -> str:
-        """What it is."""
+        """The dictionary and the setting."""
         return f"{self.set_name}{'-clean' if self.clean else ''}-{self.setting.name}"
 
     def key(self) -> Mapping[str, Any]:
         """What the result depends on."""
         return {**super().key(), **self.source.key(), "clean": self.clean}
 
-    def phrases(self, bench: Bench) -> list[list[str]]:
+    def phrases(self, experiment: Experiment) -> list[list[str]]:
         """The constraints of each sentence."""
-        found: list[list[str]] = bench.result(self.source)[self.set_name]
+        found: list[list[str]] = experiment.result(self.source)[self.set_name]
         if not self.clean:
             return found
         return [
             [phrase for phrase in these if count_met(reference, [phrase])]
-            for these, reference in zip(found, bench.text.references, strict=True)
+            for these, reference in zip(found, experiment.text.references, strict=True)
         ]
 
-    def cost(self, bench: Bench) -> float:
-        """About what it takes."""
-        return len(bench.text.sources) * self.setting.width(1)
+    def work(self, experiment: Experiment) -> float:
+        """Estimate the hypotheses to score."""
+        return len(experiment.text.sources) * self.setting.expected_beam(1)
 
 
 def best_entries(table: Sequence[Entry]) -> dict[Phrase, Entry]:
-    """Return the one translation of each phrase that is worth demanding."""
+    """Return the most frequent translation of each phrase, if it is frequent enough."""
     best: dict[Phrase, Entry] = {}
     for entry in table:
         words = (*entry.source, *entry.target)
-        telling = all(
+        long_enough = all(
             any(len(word) >= LEAST_LETTERS for word in side)
             for side in (entry.source, entry.target)
         )
-        if entry.share < LEAST_SHARE or not telling or not all(words):
+        if entry.share < LEAST_SHARE or not long_enough or not all(words):
             continue
         if entry.source not in best or entry.together > best[entry.source].together:
             best[entry.source] = entry
@@ -141,33 +142,33 @@ def best_entries(table: Sequence[Entry]) -> dict[Phrase, Entry]:
 
 
 def look_up(words: Sequence[str], best: Mapping[Phrase, Entry]) -> list[str]:
-    """Return what a table demands of a sentence: long phrases first, none inside another."""
+    """Return a sentence's constraints by a phrase table: longest phrases, without overlap."""
     lowered = [word.lower() for word in words]
-    places = [
+    spans = [
         (range(i, i + n), tuple(lowered[i : i + n]))
         for n in range(1, alignment.LONGEST + 1)
         for i in range(len(words) - n + 1)
     ]
-    known = [(where, best[phrase]) for where, phrase in places if phrase in best]
+    known = [(span, best[phrase]) for span, phrase in spans if phrase in best]
     known.sort(key=lambda found: (-len(found[0]), -found[1].significance, found[0].start))
-    return _apart([(where, " ".join(entry.target)) for where, entry in known])
+    return _without_overlap([(span, " ".join(entry.target)) for span, entry in known])
 
 
 def find_names(
     pairs: Sequence[Pair], alignments: Sequence[Sequence[alignment.Link]]
 ) -> dict[Phrase, str]:
-    """Return names and their translations: what is written large inside a sentence."""
+    """Return names and their translations: capitalised words inside a sentence."""
     seen: dict[Phrase, Counter[str]] = defaultdict(Counter)
     for pair, links in zip(pairs, alignments, strict=True):
-        for source, target in alignment.extract(pair, links):
-            if _is_name(pair.source, source) and _is_large(pair.target, target):
-                phrase = alignment.cut(pair.source, source)
-                seen[phrase][" ".join(alignment.cut(pair.target, target))] += 1
+        for source, target in alignment.extract_phrases(pair, links):
+            if _is_name(pair.source, source) and _is_capitalised(pair.target, target):
+                phrase = alignment.phrase_at(pair.source, source)
+                seen[phrase][" ".join(alignment.phrase_at(pair.target, target))] += 1
     return {phrase: min(c, key=lambda t: (-c[t], t)) for phrase, c in sorted(seen.items())}
 
 
 def look_up_names(words: Sequence[str], names: Mapping[Phrase, str]) -> list[str]:
-    """Return what a dictionary of names demands of a sentence: long ones first."""
+    """Return a sentence's constraints by a dictionary of names: longest names first."""
     longest = max(map(len, names), default=0)
     known = [
         (range(i, i + n), names[tuple(words[i : i + n])])
@@ -175,30 +176,30 @@ def look_up_names(words: Sequence[str], names: Mapping[Phrase, str]) -> list[str
         for i in range(len(words) - n + 1)
         if tuple(words[i : i + n]) in names
     ]
-    return _apart(known)
+    return _without_overlap(known)
 
 
-def _apart(known: Sequence[tuple[range, str]]) -> list[str]:
+def _without_overlap(known: Sequence[tuple[range, str]]) -> list[str]:
     taken: set[int] = set()
     chosen: list[str] = []
-    for where, phrase in known:
-        if len(chosen) < MOST_CONSTRAINTS and taken.isdisjoint(where) and phrase not in chosen:
-            taken.update(where)
+    for span, phrase in known:
+        if len(chosen) < MOST_CONSTRAINTS and taken.isdisjoint(span) and phrase not in chosen:
+            taken.update(span)
             chosen.append(phrase)
     return chosen
 
 
-def _is_name(words: Sequence[str], where: range) -> bool:
-    begins = where.start == 0 or not words[where.start - 1][0].isalnum()
-    return not begins and _is_large(words, where)
+def _is_name(words: Sequence[str], span: range) -> bool:
+    begins = span.start == 0 or not words[span.start - 1][0].isalnum()
+    return not begins and _is_capitalised(words, span)
 
 
-def _is_large(words: Sequence[str], where: range) -> bool:
-    return all(word[0].isupper() and len(word) > 1 for word in alignment.cut(words, where))
+def _is_capitalised(words: Sequence[str], span: range) -> bool:
+    return all(word[0].isupper() and len(word) > 1 for word in alignment.phrase_at(words, span))
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read parallel text: source, tab, target; gzipped if the name ends so."""
+    """Read parallel text: source, tab, target. A file that ends in .gz is decompressed."""
     pairs = [Pair(split_words(s), split_words(t)) for s, t in read_rows(path)[:MOST_PAIRS]]
     return [pair for pair in pairs if pair.source and pair.target]
 
@@ -211,7 +212,7 @@ def read_entries(path: Path) -> dict[Phrase, str]:
 
 
 def read_rows(path: Path) -> list[tuple[str, str]]:
-    """Read lines of two columns."""
+    """Read the first two columns of each line."""
     try:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")

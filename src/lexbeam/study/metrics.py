@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,14 +13,14 @@ from lexbeam.text.spelling import UNSPACED_LANGUAGES
 
 
 class Quality(NamedTuple):
-    """How near outputs are to their references, in the usual points from 0 to 100."""
+    """BLEU and chrF of a text, from 0 to 100."""
 
     bleu: float
     chrf: float
 
 
 class Metrics:
-    """sacreBLEU, set up for a target language."""
+    """sacreBLEU with the tokenizer that suits a target language."""
 
     def __init__(self, language: str | None = None) -> None:
         try:
@@ -28,14 +29,14 @@ class Metrics:
         except ImportError as error:
             raise MissingExtraError("measuring BLEU", "study") from error
         base = (language or "").replace("_", "-").split("-")[0].lower()
-        # 13a is sacreBLEU's and the paper's; it can't part words that are not apart.
+        # 13a is the default and the paper's, but it can't split text that has no spaces.
         tokenizer = "char" if base in UNSPACED_LANGUAGES else "13a"
         self._make_bleu: Any = partial(BLEU, tokenize="zh" if base == "zh" else tokenizer)
         self._bleu: Any = self._make_bleu()
         self._chrf: Any = CHRF()
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Quality:
-        """Return the scores of a whole text, rounded as they are printed."""
+        """Return the scores of a whole text, rounded to two decimals."""
         bleu, chrf = (
             metric.corpus_score(list(outputs), [list(references)]).score
             for metric in (self._bleu, self._chrf)
@@ -45,9 +46,9 @@ class Metrics:
     def p_value(
         self, outputs: Sequence[str], others: Sequence[str], references: Sequence[str]
     ) -> float:
-        """Return how likely so great a difference in BLEU is by the choice of sentences.
+        """Return the probability that the choice of sentences explains the difference in BLEU.
 
-        Paired bootstrap resampling, 1,000 samples, sacreBLEU's seed.
+        By paired bootstrap resampling with 1,000 samples and sacreBLEU's seed.
         """
         from sacrebleu.significance import PairedTest  # noqa: PLC0415
 
@@ -57,31 +58,26 @@ class Metrics:
         return round(float(scores["BLEU"][1].p_value), 4)  # type: ignore[union-attr,arg-type]
 
     def signatures(self, references: Sequence[str]) -> list[str]:
-        """Return what sacreBLEU says about how it computes the two."""
+        """Return sacreBLEU's signatures of BLEU and chrF."""
         line = list(references[:1]) or [""]
         signatures = []
         for metric in (self._bleu, self._chrf):
-            name = metric.corpus_score(line, [line]).name  # a signature is known after use only
+            name = metric.corpus_score(line, [line]).name  # a signature exists after the first use
             signatures.append(f"{name}|{metric.get_signature().format()}")
         return signatures
 
 
 def pearson(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Return Pearson's correlation of two rows of numbers; NaN where one of them is constant."""
-    count = len(xs)
-    if count < 2:
+    """Return Pearson's correlation, or NaN if a row is constant or has fewer than two numbers."""
+    try:
+        return statistics.correlation(xs, ys)
+    except statistics.StatisticsError:
         return math.nan
-    mean_x, mean_y = math.fsum(xs) / count, math.fsum(ys) / count
-    spread_x = math.fsum((x - mean_x) ** 2 for x in xs)
-    spread_y = math.fsum((y - mean_y) ** 2 for y in ys)
-    both = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
-    return both / math.sqrt(spread_x * spread_y) if spread_x and spread_y else math.nan
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Return by how much y grows with x, by least squares; NaN where x is constant."""
-    count = len(xs)
-    mean_x, mean_y = math.fsum(xs) / max(count, 1), math.fsum(ys) / max(count, 1)
-    spread = math.fsum((x - mean_x) ** 2 for x in xs)
-    both = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
-    return both / spread if spread else math.nan
+    """Return how much y grows with x, by least squares, or NaN if x is constant."""
+    try:
+        return statistics.linear_regression(xs, ys).slope
+    except statistics.StatisticsError:
+        return math.nan

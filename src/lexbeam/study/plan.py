@@ -1,4 +1,4 @@
-"""What a study looks at: which sets, beams, algorithms; and what a part of it is."""
+"""What a study varies: sets, beams, algorithms. And what a part of a study is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from lexbeam.errors import SettingError
 from lexbeam.search.allocation import POLICIES
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Section
-from lexbeam.study.measures import Setting, Translated
-from lexbeam.study.sets import PAPER_SETS, parse
+from lexbeam.study.cells import Setting, Translated
+from lexbeam.study.constraint_sets import PAPER_SETS, parse_set_name
+from lexbeam.study.experiment import Cell, Experiment
+from lexbeam.study.report.blocks import Section
 
-FREE = "none"
+UNCONSTRAINED = "none"
 """The set without constraints."""
 
 CONSTRAINED = tuple(name for name, policy in POLICIES.items() if policy.has_banks)
@@ -23,10 +23,11 @@ CONSTRAINED = tuple(name for name, policy in POLICIES.items() if policy.has_bank
 
 @dataclass(frozen=True)
 class Plan:
-    """What is varied, and what is kept as it is meanwhile.
+    """The values that a study tries.
 
-    The first algorithm is the one that all parts look at; the others are compared with it
-    where that matters. ``lag`` is 0, as in the paper; translation of text uses 3.
+    All parts study the first algorithm; some compare the others with it. A part that varies one
+    thing uses ``usual_beam`` and ``lag`` for the rest. ``lag`` is 0, as in the paper, while
+    `Translator.translate` uses 3.
     """
 
     algorithms: tuple[str, ...] = ("dba", "lookahead")
@@ -51,12 +52,12 @@ class Plan:
         if not self.algorithms or not self.beams:
             raise SettingError("a study needs at least one algorithm and one beam size")
         for name in self.sets:
-            parse(name)
+            parse_set_name(name)
 
     @property
-    def demanding(self) -> list[str]:
-        """The sets that demand something."""
-        return [name for name in self.sets if name != FREE]
+    def constrained_sets(self) -> list[str]:
+        """The sets that have constraints."""
+        return [name for name in self.sets if name != UNCONSTRAINED]
 
     def setting(self, **changes: Any) -> Setting:
         """Return the usual setting of the study, with changes."""
@@ -68,34 +69,34 @@ class Plan:
         return Setting(**{**usual, **changes})
 
     def cell(self, set_name: str, **changes: Any) -> Translated:
-        """Return a set translated with the usual setting and changes.
+        """Return the cell of a set translated with the usual setting and changes.
 
-        Without constraints all algorithms are plain beam search: it is measured once.
+        Without constraints all algorithms are plain beam search, which is measured only once.
         """
-        if set_name == FREE:
+        if set_name == UNCONSTRAINED:
             changes["algorithm"] = "beam"
         return Translated(set_name, self.setting(**changes))
 
 
 class Part(Protocol):
-    """A part of a study: what has to be measured, and what is to be said about it."""
+    """A part of a study: the cells it needs, and a section of the report."""
 
     name: str
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """What the part rests on."""
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return the cells that the section needs."""
         ...
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Write the part up. Everything it rests on has been measured."""
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return the section of the report. All cells have been measured."""
         ...
 
 
 def signed(number: float, decimals: int = 1) -> str:
-    """Return a difference with its sign."""
+    """Return a number as text, always with its sign."""
     return f"{number:+.{decimals}f}".replace("-", "−")
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as they are listed in a sentence."""
+    """Return names as a list in a sentence: a, b and c."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,90 +1,93 @@
-"""Results on disk: a cell of a study is measured once, and a study that was killed goes on.
+"""Results on disk: a cell is measured once, and a study that was killed goes on.
 
-Every cell is a JSON file of its own, written in one go. The file's name ends in a digest of
-everything that the result depends on: the model's files, the text, the seed, the code of the
-search and the cell's settings. Whatever of these changes, the cell has another name and is
-measured anew.
+Every cell is a JSON file of its own, written atomically. The name of the file ends in a digest
+of everything that the result depends on: the model's files, the text, the seed, the code and
+the settings of the cell. If one of these changes, the cell has another name and is measured
+again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import lexbeam
+from lexbeam.text.atomic_write import write_file
 
 Result = dict[str, Any]
 
-# What only passes results on; a change there leaves measurements valid.
-_SKINS = {"__main__", "cli", "download", "lines", "registry", "stream", "terminal", "testing"}
+_NOT_MEASURED = (
+    "__main__.py",
+    "cli",
+    "files",
+    "hf",
+    "scale",
+    "server",
+    "study/report",
+    "study/parts",
+    "testing.py",
+    "train",
+)
+"""Code that no measurement runs: a change there leaves measurements valid."""
 
 
-class Cell(Protocol):
-    """Something that is measured once: a set translated with one setting, for example."""
+class Keyed(Protocol):
+    """Something whose result can be stored."""
 
     @property
     def name(self) -> str:
-        """What it is, fit for a file's name."""
+        """A short description that can be part of a file name."""
         ...
 
     def key(self) -> Mapping[str, Any]:
-        """The settings that the result depends on, apart from model and text."""
+        """The settings that the result depends on, apart from model, text, seed and code."""
         ...
 
 
 class Store:
-    """The folder of a study's cells."""
+    """The folder with the results of a study.
+
+    ``basis`` is what all results depend on.
+    """
 
     def __init__(self, folder: Path, basis: Mapping[str, Any]) -> None:
         self._folder = folder
         self._basis = dict(basis)
         self._known: dict[Path, Result] = {}
 
-    def get(self, cell: Cell) -> Result | None:
-        """Return the result of a cell, None if it has not been measured."""
+    def get(self, cell: Keyed) -> Result | None:
+        """Return the result of a cell, or None if it has not been measured."""
         path = self._path(cell)
         if path not in self._known:
             try:
                 content = json.loads(path.read_text(encoding="utf-8"))
                 result: Result = content["result"]
-            except (OSError, ValueError, KeyError, TypeError):  # absent, or cut short elsewhere
+            except (OSError, ValueError, KeyError, TypeError):  # there is no file, or it is damaged
                 return None
             self._known[path] = result
         return self._known[path]
 
-    def put(self, cell: Cell, result: Result) -> Result:
+    def put(self, cell: Keyed, result: Result) -> Result:
         """Keep the result of a cell."""
         path = self._path(cell)
         content = {"cell": self._key(cell), "result": result}
-        write(path, json.dumps(content, ensure_ascii=False, sort_keys=True) + "\n")
+        write_file(path, json.dumps(content, ensure_ascii=False, sort_keys=True) + "\n")
         self._known[path] = result
         return result
 
-    def _key(self, cell: Cell) -> dict[str, Any]:
+    def _key(self, cell: Keyed) -> dict[str, Any]:
         return {"kind": type(cell).__name__, **cell.key(), "basis": self._basis}
 
-    def _path(self, cell: Cell) -> Path:
+    def _path(self, cell: Keyed) -> Path:
         key = json.dumps(self._key(cell), sort_keys=True)
         return self._folder / f"{cell.name}-{digest([key.encode()])[:12]}.json"
 
 
-def write(path: Path, content: str | bytes) -> None:
-    """Write a file so that a kill at any moment leaves the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(path.name + ".part")
-    with scratch.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
-
-
 def digest(parts: Iterable[bytes]) -> str:
-    """Return a hash of some bytes; where they are cut apart matters."""
+    """Return a hash of a list of byte strings: ``ab, c`` and ``a, bc`` differ."""
     total = hashlib.sha256()
     for part in parts:
         total.update(hashlib.sha256(part).digest())
@@ -106,9 +109,24 @@ def digest_of_folder(folder: Path) -> str:
     )
 
 
-def digest_of_search() -> str:
-    """Return a hash of the code that translates: its results are those of no other."""
-    root = Path(lexbeam.__file__).parent
-    files = [path for path in sorted(root.glob("*.py")) if path.stem not in _SKINS]
-    files += sorted((root / "engines").glob("*.py")) + sorted((root / "graphs").glob("*.py"))
-    return digest(path.read_bytes() for path in files)
+def digest_of_code(root: Path = Path(lexbeam.__file__).parent) -> str:
+    """Return a hash of the code that a measurement runs: another version may measure otherwise.
+
+    A new package counts as such code unless it is named above. So a forgotten name costs time,
+    never the truth of a report.
+    """
+    return digest(
+        part
+        for path in measured_code(root)
+        for part in (path.relative_to(root).as_posix().encode(), path.read_bytes())
+    )
+
+
+def measured_code(root: Path) -> list[Path]:
+    """Return the modules of a package that a measurement may run."""
+    left_out = [root / name for name in _NOT_MEASURED]
+    return [
+        path
+        for path in sorted(root.rglob("*.py"))
+        if not any(path.is_relative_to(each) for each in left_out)
+    ]

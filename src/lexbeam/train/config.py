@@ -57,7 +57,8 @@ class VocabularyConfig:
 class NetworkConfig:
     """The network: Firefox's student family, or the paper's RNN."""
 
-    kind: Literal["transformer", "rnn"] = "transformer"
+    kind: str = "transformer"
+    """A network of `lexbeam.train.networks`."""
     dim: int = 256
     ffn: int = 1024
     heads: int = 8
@@ -135,6 +136,12 @@ def read_config(path: Path) -> RunConfig:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file ({error})") from error
     config = _build(RunConfig, table, f"{path}: ")
+    from lexbeam.train.networks import check_kind  # noqa: PLC0415  (networks need this module)
+
+    try:
+        check_kind(config.network.kind)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     _check(config, path)
     return _resolve_paths(config, path.parent)
 

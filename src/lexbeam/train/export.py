@@ -6,24 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lexbeam.models import bundle
-from lexbeam.models.graphs.rnn import RnnConfig
-from lexbeam.models.graphs.transformer import TransformerConfig
-from lexbeam.train.config import NetworkConfig, RunConfig
-from lexbeam.train.rnn import RecurrentNetwork
-from lexbeam.train.transformer import Transformer
+from lexbeam.train.config import RunConfig
+from lexbeam.train.parts import TiedNetwork
 from lexbeam.train.vocabulary import Vocabulary
 
 
 def export(
     config: RunConfig,
-    network: Transformer | RecurrentNetwork,
+    network: TiedNetwork,
     vocabulary: Vocabulary,
     folder: Path,
     sentences: Sequence[str],
 ) -> None:
     """Write the bundle of a trained network in eight bits, measured on some source sentences."""
     bundle.write(
-        graph_config(config.network, vocabulary.size),
+        network.architecture(),
         network.named_weights(),
         vocabulary.stored,
         folder,
@@ -31,25 +28,4 @@ def export(
         target_language=config.target_language or None,
         max_source_length=config.data.max_tokens,
         calibration_text=sentences,
-    )
-
-
-def graph_config(network: NetworkConfig, vocabulary: int) -> TransformerConfig | RnnConfig:
-    """Describe a network to the graph builder of its family."""
-    if network.kind == "rnn":
-        return RnnConfig(
-            source_vocabulary=vocabulary,
-            target_vocabulary=vocabulary,
-            dim=network.dim,
-            encoder_layers=network.encoder_layers,
-            decoder_layers=network.decoder_layers,
-        )
-    return TransformerConfig(
-        source_vocabulary=vocabulary,
-        target_vocabulary=vocabulary,
-        dim=network.dim,
-        heads=network.heads,
-        encoder_layers=network.encoder_layers,
-        decoder_layers=network.decoder_layers,
-        decoder=network.decoder,
     )

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.train.config import NetworkConfig
 
 LOSS_ROWS = 512
@@ -149,8 +150,19 @@ def smoothed_loss(
     return loss
 
 
+NETWORKS: dict[str, type[TiedNetwork]] = {}
+"""The networks that can be trained, by the ``network.kind`` of a configuration."""
+
+
 class TiedNetwork(nn.Module):
-    """A network with one embedding matrix for source, target and output."""
+    """A network with one embedding matrix for source, target and output.
+
+    Subclasses register themselves: ``class Transformer(TiedNetwork, kind="transformer")``.
+    """
+
+    def __init_subclass__(cls, *, kind: str) -> None:
+        super().__init_subclass__()
+        NETWORKS[kind] = cls
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -158,6 +170,24 @@ class TiedNetwork(nn.Module):
         self.embedding = nn.Embedding(vocabulary_size, config.dim)
         nn.init.normal_(self.embedding.weight, std=config.dim**-0.5)
         self.output_bias = nn.Parameter(torch.zeros(vocabulary_size))
+
+    def architecture(self) -> Architecture:
+        """Describe the network to the writer of its graphs."""
+        raise NotImplementedError
+
+    def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
+        """Encode sources for decoding step by step."""
+        raise NotImplementedError
+
+    def step(
+        self, state: DecoderState, tokens: Tensor | None, parents: Tensor
+    ) -> tuple[Tensor, DecoderState]:
+        """Return the logits of the next token of each row; the first step has no tokens."""
+        raise NotImplementedError
+
+    def named_weights(self) -> dict[str, NDArray[np.float32]]:
+        """Return all weights by name, matrices as (in, out), vectors as (1, n)."""
+        raise NotImplementedError
 
     def loss(
         self, decoded: Tensor, target: Tensor, lengths: Tensor, smoothing: float

@@ -18,14 +18,14 @@ from torch import nn
 from lexbeam.errors import InputError
 from lexbeam.train import checkpoint
 from lexbeam.train.batches import EncodedPairs
-from lexbeam.train.config import Corpus, NetworkConfig, RunConfig, read_config, to_table
+from lexbeam.train.config import Corpus, RunConfig, read_config, to_table
 from lexbeam.train.corpus import Pair, read_clean, read_pairs
 from lexbeam.train.evaluate import measure_bleu
 from lexbeam.train.examples import build_examples
 from lexbeam.train.export import export
 from lexbeam.train.loop import Trainer, kept_checkpoints
-from lexbeam.train.rnn import RecurrentNetwork
-from lexbeam.train.transformer import Transformer
+from lexbeam.train.networks import make_network
+from lexbeam.train.parts import TiedNetwork
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
 
 CONFIG = "config.json"
@@ -38,8 +38,6 @@ CHARACTERS_A_TOKEN = 3
 """Joined examples stay shorter than this many characters for each token that is allowed."""
 FIXED = ("network", "vocabulary", "seed")
 """Sections of the configuration that can't change while a run goes on."""
-
-Network = Transformer | RecurrentNetwork
 
 
 @dataclass(frozen=True)
@@ -78,13 +76,7 @@ def prepare(config: RunConfig) -> Material:
     return Material(train, dev, vocabulary)
 
 
-def make_network(config: NetworkConfig, vocabulary_size: int) -> Network:
-    """Make an untrained network."""
-    kind = Transformer if config.kind == "transformer" else RecurrentNetwork
-    return kind(config, vocabulary_size)
-
-
-def make_trainer(config: RunConfig, material: Material, network: Network) -> Trainer:
+def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) -> Trainer:
     """Make a trainer that stands where the last run in its directory stopped."""
     longest = config.data.max_tokens
 
@@ -114,7 +106,7 @@ def encode_pairs(vocabulary: Vocabulary, pairs: Sequence[Pair], max_tokens: int)
     return encoded
 
 
-def finish(config: RunConfig, material: Material, network: Network) -> Path:
+def finish(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
     """Average the last checkpoints, measure the result and write the bundle."""
     directory = Path(config.directory)
     kept = kept_checkpoints(directory)

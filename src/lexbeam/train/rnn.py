@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from lexbeam.models.graphs.rnn import RnnConfig
 from lexbeam.train.config import NetworkConfig
 from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask
 
@@ -70,7 +71,7 @@ class Decoder(nn.Module):
         return torch.tanh(self.top(self.dropout(torch.cat([x, context], dim=2)))), new
 
 
-class RecurrentNetwork(TiedNetwork):
+class RecurrentNetwork(TiedNetwork, kind="rnn"):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
@@ -126,6 +127,17 @@ class RecurrentNetwork(TiedNetwork):
     def _zero_cells(self, rows: int) -> list[Cell]:
         zero = torch.zeros(1, rows, self.config.dim)
         return [(zero, zero)] * self.config.decoder_layers
+
+    def architecture(self) -> RnnConfig:
+        """Describe the network to the writer of its graphs."""
+        config, vocabulary = self.config, self.embedding.num_embeddings
+        return RnnConfig(
+            source_vocabulary=vocabulary,
+            target_vocabulary=vocabulary,
+            dim=config.dim,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+        )
 
     @torch.no_grad()
     def named_weights(self) -> dict[str, NDArray[np.float32]]:

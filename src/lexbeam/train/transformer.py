@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lexbeam.models.graphs.positions import sinusoids
+from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.train.config import NetworkConfig
 from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask, ssru_scan
 
@@ -24,11 +26,8 @@ NORM_EPSILON = 1e-6
 
 
 def positions(length: int, dim: int) -> Tensor:
-    """Return sinusoidal positions: sines in the first half of the dimensions, cosines after."""
-    half = dim // 2
-    frequencies = 10000.0 ** (-torch.arange(half, dtype=torch.float64) / max(half - 1, 1))
-    angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies[None, :]
-    return torch.cat([angles.sin(), angles.cos()], dim=1).float()  # shape: (length, dim)
+    """Return the sinusoidal embeddings of the first positions; shape: (length, dim)."""
+    return torch.from_numpy(sinusoids(length, dim))
 
 
 class Attention(nn.Module):
@@ -192,7 +191,7 @@ class DecoderLayer(nn.Module):
         return nothing, nothing
 
 
-class Transformer(TiedNetwork):
+class Transformer(TiedNetwork, kind="transformer"):
     """Encoder, decoder and the one embedding matrix they share."""
 
     def __init__(self, config: NetworkConfig, vocabulary_size: int) -> None:
@@ -278,6 +277,19 @@ class Transformer(TiedNetwork):
             x, kept = layer.step(x, past, tuple(m[state.sentences] for m in memory))
             new.append(kept)
         return self.logits(x), state.advanced(new)
+
+    def architecture(self) -> TransformerConfig:
+        """Describe the network to the writer of its graphs."""
+        config, vocabulary = self.config, self.embedding.num_embeddings
+        return TransformerConfig(
+            source_vocabulary=vocabulary,
+            target_vocabulary=vocabulary,
+            dim=config.dim,
+            heads=config.heads,
+            encoder_layers=config.encoder_layers,
+            decoder_layers=config.decoder_layers,
+            decoder=config.decoder,
+        )
 
     @torch.no_grad()
     def named_weights(self) -> dict[str, NDArray[np.float32]]:

@@ -152,7 +152,7 @@ class BatchDecoder:
 
 
 def _renamed(error: LexbeamError, job: Job) -> LexbeamError:
-    """Say an error about the only sentence of a job in the words of its user."""
+    """Return an error about a job as one in the words of its user."""
     return error.renamed(job.name, None) if isinstance(error, InputError) else error
 
 

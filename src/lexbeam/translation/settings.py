@@ -7,20 +7,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from lexbeam.errors import SettingError
-from lexbeam.search.settings import Settings, count, setting
+from lexbeam.search.settings import Settings, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
 DRAFT_BEAM = 2
 """Beam of a draft: enough to compare the sentences a phrase could go to."""
-
-
-def _check_flag(name: str, value: Any) -> bool:
-    if not isinstance(value, int | np.bool_):
-        raise SettingError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
 
 
 @dataclass(frozen=True)
@@ -42,10 +34,8 @@ class TextSettings(Settings):
     stop: str = "likely"
     max_length: int | None = count(None, "Most tokens in a translated sentence.")
     batch_size: int = count(32, "Sentences searched together.")
-    split: bool = setting(True, _check_flag, "Cut texts into sentences, or take each as one.")
-    prices: bool = setting(
-        False, _check_flag, "Say what each constraint costs, in log-probability."
-    )
+    split: bool = flag(True, "Cut texts into sentences, or take each as one.")
+    prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
 
     @cached_property
     def of_search(self) -> Settings:

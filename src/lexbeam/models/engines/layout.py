@@ -1,8 +1,8 @@
-"""Rows in the order that Hugging Face code expects: all beams of all sentences, always.
+"""Rows in the order that Hugging Face code expects: all beams of all sentences, in every step.
 
-The search prices only rows that live. Logits processors and the scores that ``generate``
-returns count on ``sentences · beams`` rows, the beams of a sentence next to each other. Slots
-that are empty show the first row of their sentence; a sentence that is done, its last one.
+The search scores only live rows. Logits processors and the scores that ``generate`` returns need
+``sentences · beams`` rows, with the beams of a sentence next to each other. An empty slot gets the
+first row of its sentence; the slots of a finished sentence get the last row it had.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from lexbeam.search.arrays import IntArray
 
 
 class Layout:
-    """Where the live rows of a step stand among all."""
+    """The indices of a step's live rows among all rows."""
 
     def __init__(self, sentences: int, beams: int) -> None:
         self._sentences = sentences
         self._beams = beams
         self._last_ids: Tensor | None = None  # shape: (sentences, length)
 
-    def follow(self, ids: Tensor, sentences: IntArray) -> None:
-        """Turn to the rows of a step. # shape: (rows, length), (rows,)."""
+    def update(self, ids: Tensor, sentences: IntArray) -> None:
+        """Take the ids and sentences of a step's rows. # shape: (rows, length), (rows,)."""
         present, first, count = np.unique(sentences, return_index=True, return_counts=True)
         slot = np.arange(len(sentences)) - first.repeat(count)
         self._ids, self._present = ids, present
-        self._place = sentences * self._beams + slot  # shape: (rows,)
+        self._index = sentences * self._beams + slot  # shape: (rows,)
         self._is_full = len(sentences) == self._sentences * self._beams
         first_of = np.zeros(self._sentences, np.int64)
         first_of[present] = first
         self._row = first_of.repeat(self._beams)  # shape: (sentences · beams,)
-        self._row[self._place] = np.arange(len(sentences))
-        self._gone = np.ones(self._sentences, np.bool_)
-        self._gone[present] = False
-        self._remember(first)
+        self._row[self._index] = np.arange(len(sentences))
+        self._finished = np.ones(self._sentences, np.bool_)
+        self._finished[present] = False
+        self._keep_last(first)
 
-    def _remember(self, first: IntArray) -> None:
-        """Keep a row of each sentence, for when it has none any more."""
+    def _keep_last(self, first: IntArray) -> None:
+        """Keep one row of each sentence, for when it is finished."""
         present = torch.from_numpy(self._present).to(self._ids.device)
         rows = self._ids[torch.from_numpy(first).to(self._ids.device)]
         if self._last_ids is None or len(present) == self._sentences:
@@ -51,9 +51,9 @@ class Layout:
     def widen_ids(self) -> Tensor:
         """Return the ids of all beams. # shape: (sentences · beams, length)."""
         ids = self.widen(self._ids)
-        if self._gone.any() and self._last_ids is not None:
-            gone = torch.from_numpy(self._gone.repeat(self._beams)).to(ids.device)
-            ids[gone] = self._last_ids.repeat_interleave(self._beams, dim=0)[gone]
+        if self._finished.any() and self._last_ids is not None:
+            finished = torch.from_numpy(self._finished.repeat(self._beams)).to(ids.device)
+            ids[finished] = self._last_ids.repeat_interleave(self._beams, dim=0)[finished]
         return ids
 
     def widen(self, values: Tensor) -> Tensor:
@@ -66,4 +66,4 @@ class Layout:
         """Return the values of the live rows. # shape: (rows, …)."""
         if self._is_full:
             return values
-        return values[torch.from_numpy(self._place).to(values.device)]
+        return values[torch.from_numpy(self._index).to(values.device)]

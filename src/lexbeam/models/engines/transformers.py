@@ -1,12 +1,12 @@
-"""Hugging Face models on PyTorch, in place: whatever ``generate`` can run can be searched.
+"""Hugging Face models on PyTorch as they are: whatever ``generate`` can run can be searched.
 
-The model is called exactly as the library's own beam search calls it, with the inputs that
-``generate`` has prepared, and its caches are reordered by the library's means. Two things are
-done less often: rows are priced only while they live (a sentence starts as one row, not as a
-beam of equal ones, and leaves when it is done), and what is the same for all rows of a
-sentence, like the keys of its source, is moved only when a sentence leaves.
+The model is called as the library's own beam search calls it, with the inputs that ``generate``
+has prepared, and the library's functions reorder its caches. Two things are done less often. Only
+live rows are scored: a sentence starts as one row, not as a beam of equal rows, and leaves when it
+is finished. What all rows of a sentence share, such as the keys of its source, is reordered only
+when a sentence leaves.
 
-The vocabulary stays on the device: a step reads back the best few tokens of each row.
+Scores of the whole vocabulary stay on the device: a step reads back the best few tokens per row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lexbeam.search.arrays import PAD, IntArray
 from lexbeam.search.scorer import Scores
 
 CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_states")
-"""The names under which models keep what they remember of the tokens so far."""
+"""The names of the arguments in which models keep their caches."""
 
 _POSITIONS = ("position_ids", "decoder_position_ids")
 _WITHOUT_ROWS = ("cache_position",)
@@ -36,14 +36,14 @@ _WITHOUT_ROWS = ("cache_position",)
 _TOLD_LENGTH = "next_sequence_length" in (
     signature(GenerationMixin.prepare_inputs_for_generation).parameters
 )
-"""Whether this version of the library wants to be told how many tokens are new."""
+"""Whether this version of the library has to be told how many tokens are new."""
 
 Processor = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What ``generate`` prepares for a batch: every sentence repeated for each of its beams."""
+    """What ``generate`` prepares for a batch: one row per sentence and beam."""
 
     input_ids: Tensor  # shape: (sentences · beams, prompt)
     model_kwargs: dict[str, Any]
@@ -63,17 +63,17 @@ class State:
     ids: Tensor  # shape: (rows, prompt and output so far)
     kwargs: dict[str, Any]
     sentences: IntArray  # shape: (rows,)
-    places: IntArray  # shape: (rows,), where each row stands in the caches
+    cache_rows: IntArray  # shape: (rows,), the row of the caches that belongs to each row
     started: bool = False
 
 
 class TransformersEngine:
-    """A Scorer over one prepared batch; the sources it is started with are only counted.
+    """A Scorer for one prepared batch; of the sources it is started with, only the number counts.
 
-    ``ends`` are the tokens that end an output, none for a model that has none. ``processor``
-    changes the log-probabilities (given ids and scores of rows laid out as ``layout`` says),
-    ``criteria`` says which outputs stop. ``watch`` is shown the logits and the processed
-    log-probabilities of each step, in the same layout.
+    ``ends`` are the tokens that end an output; a model may have none. ``processor`` changes the
+    log-probabilities, given the ids and scores of rows as `Layout` arranges them. ``criteria``
+    says which outputs stop. ``watch`` is called with the logits and the processed
+    log-probabilities of each step, arranged in the same way.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class TransformersEngine:
 
     @property
     def bos(self) -> int:
-        """The prompt stands before the output; the token given in the first step is not used."""
+        """Not used: the prompt is before the output."""
         return 0
 
     @property
@@ -117,7 +117,7 @@ class TransformersEngine:
         return self.ends[0]
 
     def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> State:  # noqa: ARG002
-        """Take one row a sentence of what was prepared for all beams."""
+        """Take one row per sentence of what was prepared for all beams."""
         prompt, model = self._prompt, self._model
         if len(sources) != prompt.sentences:
             raise ModelError(f"{len(sources)} sources for a prompt of {prompt.sentences}")
@@ -140,22 +140,26 @@ class TransformersEngine:
         top: int,
         hold: NDArray[np.bool_] | None = None,  # shape: (rows,)
     ) -> Scores:
-        """Price the next token of every row."""
-        logits = self._go_on(state, tokens, parents) if state.started else self._begin(state)
-        scores, norm = self._price(state, logits)
+        """Score the next token of every row."""
+        logits = (
+            self._next_logits(state, tokens, parents)
+            if state.started
+            else self._first_logits(state)
+        )
+        scores, norm = self._log_probs(state, logits)
         return self._answer(scores, norm, ask, ban, top, hold)._replace(state=state)
 
-    def _begin(self, state: State) -> Tensor:
+    def _first_logits(self, state: State) -> Tensor:
         """Run the model over the prompt. # shape: (sentences, vocabulary)."""
         outputs = self._model._prefill(state.ids, self._prompt.generation_config, state.kwargs)
         logits = self._logits(state, outputs)
-        if len(logits) != len(state.places):
-            logits, state.ids = logits[state.places], state.ids[state.places]
+        if len(logits) != len(state.cache_rows):
+            logits, state.ids = logits[state.cache_rows], state.ids[state.cache_rows]
         state.started = True
         return logits
 
-    def _go_on(self, state: State, tokens: IntArray, parents: IntArray) -> Tensor:
-        """Let rows take tokens. # shape: (rows, vocabulary)."""
+    def _next_logits(self, state: State, tokens: IntArray, parents: IntArray) -> Tensor:
+        """Add a token to every row and run the model. # shape: (rows, vocabulary)."""
         model, device = self._model, state.ids.device
         rows = torch.from_numpy(np.ascontiguousarray(parents)).to(device)
         taken = torch.from_numpy(np.ascontiguousarray(tokens)).to(device)
@@ -166,7 +170,7 @@ class TransformersEngine:
         return self._logits(state, model(**inputs, return_dict=True))
 
     def _logits(self, state: State, outputs: Any) -> Tensor:
-        """Read what the model answered, and get ready for its next step."""
+        """Return the logits of the last token, and prepare the inputs of the next step."""
         model = self._model
         state.kwargs = model._update_model_kwargs_for_generation(
             outputs, state.kwargs, is_encoder_decoder=model.config.is_encoder_decoder
@@ -176,13 +180,13 @@ class TransformersEngine:
 
     def _reorder(self, state: State, parents: IntArray) -> None:
         """Bring caches and inputs into the order of the new rows."""
-        places, sentences = state.places[parents], state.sentences[parents]
-        whole = np.arange(len(places))
+        cache_rows, sentences = state.cache_rows[parents], state.sentences[parents]
+        whole = np.arange(len(cache_rows))
         same_sentences = np.array_equal(sentences, state.sentences)
-        state.places, state.sentences = whole, sentences
-        if same_sentences and np.array_equal(places, whole):
+        state.cache_rows, state.sentences = whole, sentences
+        if same_sentences and np.array_equal(cache_rows, whole):
             return
-        rows = torch.from_numpy(places).to(state.ids.device)
+        rows = torch.from_numpy(cache_rows).to(state.ids.device)
         name = next((name for name in CACHES if state.kwargs.get(name) is not None), None)
         if name is not None:
             cache = state.kwargs[name]
@@ -190,18 +194,18 @@ class TransformersEngine:
         if not same_sentences:
             _take_rows(state.kwargs, rows, [key for key in state.kwargs if key not in CACHES])
 
-    def _price(self, state: State, logits: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return log-probabilities, or logits and what to take off them.
+    def _log_probs(self, state: State, logits: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return log-probabilities and None, or logits and their normaliser.
 
-        # shape: (rows, vocabulary), (rows, 1). Nobody needs the log-probabilities of all tokens
-        unless processors do, so that pass over the vocabulary is saved.
+        # shape: (rows, vocabulary), (rows, 1). Only processors need the log-probabilities of all
+        tokens; without them, one pass over the vocabulary is saved.
         """
         logits = logits.float()
         if self._processor is None and self._watch is None:
             return logits, logits.logsumexp(dim=1, keepdim=True)
         scores = torch.log_softmax(logits, dim=1)
         layout = self._layout
-        layout.follow(state.ids, state.sentences)
+        layout.update(state.ids, state.sentences)
         if self._processor is not None:
             if self._row_by_row:
                 scores = self._processor(state.ids, scores)
@@ -249,7 +253,7 @@ class TransformersEngine:
 
     @torch.no_grad()
     def _stops(self, state: State, parents: IntArray, tokens: IntArray) -> NDArray[np.bool_]:
-        """Say which outputs the criteria stop. # shape of all but the state: any, the same."""
+        """Return a mask of the outputs that the criteria stop, in the shape of ``tokens``."""
         assert self._criteria is not None
         device = state.ids.device
         rows = torch.from_numpy(parents.ravel()).to(device)
@@ -260,7 +264,7 @@ class TransformersEngine:
 
 
 def output_size(model: PreTrainedModel) -> int:
-    """Return the number of tokens that a model prices."""
+    """Return the number of tokens that a model scores."""
     head = model.get_output_embeddings()
     weight = getattr(head, "weight", None)
     if weight is not None:
@@ -269,7 +273,7 @@ def output_size(model: PreTrainedModel) -> int:
 
 
 def _repeats_rows(model: Any, kwargs: dict[str, Any]) -> bool:
-    """Say whether the beams of a sentence are plain copies of one row, so that one is enough."""
+    """Return whether the beams of a sentence are copies of one row, so that one is enough."""
     expand = getattr(type(model)._expand_inputs_for_generation, "__func__", None)
     own = expand or type(model)._expand_inputs_for_generation
     return own is GenerationMixin._expand_inputs_for_generation and (
@@ -282,7 +286,7 @@ def _is_empty(cache: Any) -> bool:
 
 
 def _take_rows(kwargs: dict[str, Any], rows: Tensor, keys: Sequence[str]) -> None:
-    """Select rows of all inputs that have them, as ``generate`` repeats them."""
+    """Select rows of all inputs that have rows, the same inputs that ``generate`` repeats."""
     for key in keys:
         value = kwargs[key]
         if key in _WITHOUT_ROWS:
@@ -301,7 +305,7 @@ def _rows_of(value: Any, rows: Tensor, axis: int) -> Any:
 
 
 def _reordered(model: Any, cache: Any, rows: Tensor, same_sentences: bool) -> Any:
-    """Return a cache in the order of the rows, by the means of the library."""
+    """Return a cache in the order of the rows, reordered by the library."""
     if hasattr(model, "_reorder_cache"):
         return model._reorder_cache(cache, rows)
     if not hasattr(cache, "reorder_cache"):

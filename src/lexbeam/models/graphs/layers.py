@@ -1,7 +1,7 @@
-"""The small parts that networks are made of: dense layers, normalisation, tables.
+"""The layers that networks are made of: dense layers, normalisation, embeddings.
 
-A dense layer is done in eight bits where its matrix is an `Int8Matrix`, in float otherwise:
-precision is decided by the weights, not here.
+A dense layer is computed in eight bits if its matrix is an `Int8Matrix`, and in single precision
+otherwise.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from lexbeam.models.graphs.writer import GraphWriter
 
 ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh")
 _NORM = ("scale", "bias")
-_MIDDLE = 128  # what zero is in unsigned eight bits
+_MIDDLE = 128  # stands for zero in unsigned eight bits
 
 
 class Quantised(NamedTuple):
-    """An activation in eight bits; the names of what makes it up."""
+    """The names of the values that make up an activation in eight bits."""
 
     values: str
     scale: str
@@ -30,10 +30,10 @@ class Quantised(NamedTuple):
 
 
 class Layers:
-    """Write layers into a graph, taking weights by name.
+    """Write layers into a graph; weights are given by name.
 
-    ``rms`` normalises by size alone, without centring; without ``biases`` dense layers only
-    multiply.
+    With ``rms``, normalisation divides by the root mean square and does not centre. Without
+    ``biases``, dense layers only multiply.
     """
 
     def __init__(
@@ -54,19 +54,19 @@ class Layers:
         self._tables: dict[str, str] = {}
 
     def vector(self, name: str) -> Float32:
-        """Return a weight that is a vector, whatever its shape in the file."""
+        """Return a weight as a vector, whatever its shape in the file."""
         weight = self._weights[name]
         if isinstance(weight, Int8Matrix):
             weight = weight.to_float()
         return weight.reshape(-1)
 
     def table(self, name: str) -> Float32:
-        """Return a weight that is a small table and never rounded."""
+        """Return a weight that is a small table, in single precision."""
         weight = self._weights[name]
         return weight.to_float() if isinstance(weight, Int8Matrix) else weight
 
     def norm(self, x: str, name: str, suffix: str = "") -> str:
-        """Layer normalisation."""
+        """Normalise the last axis."""
         names = [f"{name}_scale{suffix}"] if self._rms else [f"{name}_{w}{suffix}" for w in _NORM]
         weights = [self._graph.constant(self.vector(each), each) for each in names]
         kind = "SimplifiedLayerNormalization" if self._rms else "LayerNormalization"
@@ -75,13 +75,14 @@ class Layers:
     def dense(self, x: str, name: str, bias: str = "", after: str = "", gate: str = "") -> str:
         """Multiply by a matrix and add a bias.
 
-        ``after`` is an activation of the input, which ``gate`` is then multiplied with.
+        ``after`` is the activation that is applied to the input first; its result is multiplied
+        with ``gate``, if there is one.
         """
         weight = self._weights[name]
         offset = self.vector(bias) if bias and self._biases else None
         rectified = after == "relu" and not gate
         if rectified and isinstance(weight, Int8Matrix) and weight.activation is not None:
-            # Rounding to unsigned integers cuts the negative half off by itself.
+            # Rounding to unsigned integers sets negative values to zero, as the rectifier would.
             return self._int8(self.quantise(x, weight.activation, zero=0), weight, offset, name)
         y = self._activate(x, after)
         if after and gate:
@@ -108,7 +109,7 @@ class Layers:
         name: str = "output",
         observe_as: str = "peak",
     ) -> str:
-        """Multiply by a matrix, in the precision it comes in, and add a bias."""
+        """Multiply by a matrix, in its own precision, and add a bias."""
         if isinstance(weight, Int8Matrix):
             return self._int8(self.quantise(x, weight.activation), weight, bias, name)
         self._observe(x, name, observe_as)
@@ -116,7 +117,7 @@ class Layers:
         return y if bias is None else self._graph.node("Add", y, self._graph.constant(bias))
 
     def _observe(self, x: str, name: str, kind: str) -> None:
-        """Give out how large the input of a matrix gets, where that is to be measured."""
+        """Return the largest input of a matrix from the graph, if it is to be measured."""
         if isinstance(self._weights, Observed):
             peak = self._graph.node("ReduceMax", self._graph.node("Abs", x), keepdims=0)
             self._graph.output(f"{kind}.{name}", peak, "float32", [])
@@ -149,7 +150,7 @@ class Layers:
         return graph.node("MatMulIntegerToFloat", *inputs)
 
     def project_all(self, x: str, table: Float32 | Int8Matrix, name: str = "output") -> str:
-        """Price the whole vocabulary, and one position more that is always impossible."""
+        """Return the logits of the whole vocabulary, and one more that is minus infinity."""
         bias = self.output_bias(table.shape[0])
         if not isinstance(table, Int8Matrix):
             self._observe(x, name, "peak")
@@ -173,7 +174,7 @@ class Layers:
         return self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
 
     def lookup(self, name: str, tokens: str, factor: float) -> str:
-        """Rows of a table of embeddings, times a factor; one id past the end is all zeros."""
+        """Return embeddings, times a factor; those of the id past the end are zeros."""
         graph, table = self._graph, self._weights[name]
         rows = graph.node("Gather", self._table(name, table), tokens)
         if not isinstance(table, Int8Matrix):
@@ -183,14 +184,17 @@ class Layers:
         return graph.node("Mul", graph.node("Cast", rows, to=1), scales)
 
     def _table(self, name: str, table: Float32 | Int8Matrix) -> str:
-        """Add a table with its rows as they are, once."""
+        """Add a table to the graph, once."""
         if name not in self._tables:
             rows = table.values if isinstance(table, Int8Matrix) else table
             self._tables[name] = self._graph.constant(_padded(rows), name)
         return self._tables[name]
 
     def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
-        """Gather output columns for each sentence: (sentences, dim, listed), and their scales."""
+        """Return the output columns of each sentence, and their scales.
+
+        # shape: (sentences, dim, listed), (sentences, 1, listed)
+        """
         graph = self._graph
         rows = graph.node("Gather", self._table(name, table), candidates)
         if not isinstance(table, Int8Matrix):
@@ -201,12 +205,12 @@ class Layers:
         return graph.node("Transpose", rows, perm=[0, 2, 1]), scales
 
     def output_bias(self, size: int) -> Float32:
-        """Return the output bias; the entry past the end makes a candidate impossible."""
+        """Return the output bias; the entry past the end is minus infinity."""
         name = "decoder_ff_logit_out_b"
         bias = self.vector(name) if name in self._weights else np.zeros(size, np.float32)
         return np.append(bias, np.float32(-np.inf))
 
 
 def _padded(table: NDArray[Any]) -> NDArray[Any]:
-    """Append a row of zeros: the token that is none."""
+    """Append a row of zeros, for the id of no token."""
     return np.concatenate([table, np.zeros_like(table[:1])])

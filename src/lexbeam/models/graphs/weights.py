@@ -1,10 +1,9 @@
 """Weights in eight bits, in the form the runtime's integer kernels multiply exactly.
 
 On processors without VNNI the kernels add two neighbouring products of an unsigned activation
-(0…255) and a signed weight in sixteen bits, and an overflow there is cut off silently. Two
-weights of one sign whose magnitudes sum to at most 128 can't overflow (255 · 128 < 2^15), so
-columns with a heavier pair get a slightly coarser scale of their own. All others keep every
-bit they came with.
+(0…255) and a signed weight in sixteen bits, and saturate without a warning. Two weights of one
+sign whose magnitudes sum to at most 128 can't overflow (255 · 128 < 2^15). Columns with a larger
+pair get a slightly coarser scale; all others stay as they are.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Int8Matrix:
     """A matrix whose float value is ``values * scale``.
 
     ``activation`` is the number that activations are multiplied by before they are rounded to
-    eight bits; None leaves the range to be found anew in each product.
+    eight bits; with None the range is measured in each product.
     """
 
     values: Int8  # shape: (rows, columns)
@@ -46,7 +45,7 @@ class Int8Matrix:
         return Int8Matrix(self.values.T, self.scale.T, self.activation)
 
     def to_float(self) -> Float32:
-        """Return the matrix that the eight bits stand for."""
+        """Return the matrix in single precision."""
         return self.values.astype(np.float32) * self.scale
 
 
@@ -57,8 +56,8 @@ Weights = Mapping[str, Weight]
 class Observed(dict[str, Float32]):
     """Float weights of a network whose activations are to be measured.
 
-    Its graphs give out, for each matrix, the largest magnitude that it was multiplied with: as
-    ``peak.NAME``, or as ``rectified.NAME`` where a rectifier left no negative ones.
+    Its graphs also return, for each matrix, the largest magnitude of its input: as ``peak.NAME``,
+    or as ``rectified.NAME`` where a rectifier has left no negative values.
     """
 
 

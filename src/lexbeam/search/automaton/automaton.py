@@ -29,9 +29,10 @@ from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBan
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.completions import (
     complete,
-    is_in_progress,
+    nodes_in_progress,
     pack_completions,
     pack_progress,
+    tokens_in_progress,
 )
 from lexbeam.search.automaton.exact_counts import ExactCounts
 from lexbeam.search.automaton.multipart import MultipartPatterns
@@ -186,17 +187,10 @@ class Automaton:
             bank = seen_tokens + staged
         states = States(node, met, met_tokens, seen, seen_tokens, bank, stages)
         if self._progress:
-            states = states._replace(bank=bank + self._in_progress(states, states.unmet))
+            states = states._replace(
+                bank=bank + tokens_in_progress(self._progress, states, states.unmet)
+            )
         return states
-
-    def _in_progress(self, states: States, unmet: Bits) -> IntArray:
-        """Return the tokens of the longest beginning of something unmet that the output ends in."""
-        most: IntArray | None = None
-        for layer in self._progress:
-            gain = layer.gain[states.node] * is_in_progress(layer, states, unmet)
-            most = gain if most is None else np.maximum(most, gain)
-        assert most is not None
-        return most
 
     # --- what a hypothesis may and should take next -------------------------------------------
 
@@ -270,7 +264,7 @@ class Automaton:
         unmet = tuple(bits & hard[states.node] for bits, hard in wanted)
         have = self.soft.hard_tokens(states)
         if self._progress:
-            have = have + self._in_progress(states, unmet)
+            have = have + tokens_in_progress(self._progress, states, unmet)
         return self._hard_sizes[sentences] - have
 
     def at(self, node: IntArray, met: Bits) -> States:
@@ -284,15 +278,6 @@ class Automaton:
         seen, _ = complete(self._completed_later, node, met, zeros)
         return States(node, met, zeros, seen, zeros, zeros)
 
-    def progress_nodes(self, states: States) -> IntArray:
-        """Return the node of the phrase in progress, 0 where there is none."""
-        node = np.zeros_like(states.node)
-        unmet = states.unmet
-        for layer in reversed(self._progress):
-            begun = is_in_progress(layer, states, unmet)
-            node = np.where(begun, layer.node[states.node], node)
-        return node
-
     def met_sets(self, states: States) -> list[IntArray]:
         """Return numbers that are equal for hypotheses with the same set of constraint tokens met.
 
@@ -301,7 +286,7 @@ class Automaton:
         seen, stages = states.seen, states.stages
         if self._multipart is not None and stages is not None:
             seen = self._multipart.without_ages(states.node, seen, stages)
-        return [self.progress_nodes(states), *(bits.view(np.int64) for bits in seen)]
+        return [nodes_in_progress(self._progress, states), *(bits.view(np.int64) for bits in seen)]
 
     def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
         """Return which phrases a finished output has met, in the order they were given."""

@@ -92,6 +92,26 @@ def is_in_progress(layer: BegunPhrases, states: States, unmet: Bits) -> BoolArra
     return of_use
 
 
+def tokens_in_progress(layers: Sequence[BegunPhrases], states: States, unmet: Bits) -> IntArray:
+    """Return the tokens of the longest beginning of something unmet that each output ends in."""
+    most: IntArray | None = None
+    for layer in layers:
+        gain = layer.gain[states.node] * is_in_progress(layer, states, unmet)
+        most = gain if most is None else np.maximum(most, gain)
+    assert most is not None
+    return most
+
+
+def nodes_in_progress(layers: Sequence[BegunPhrases], states: States) -> IntArray:
+    """Return the node of the phrase in progress, 0 where there is none."""
+    node = np.zeros_like(states.node)
+    unmet = states.unmet
+    for layer in reversed(layers):
+        begun = is_in_progress(layer, states, unmet)
+        node = np.where(begun, layer.node[states.node], node)
+    return node
+
+
 def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
     """Return a mask of those that have one of the bits needed, or need none."""
     free: BoolArray = needs[0][node] == 0

@@ -1,4 +1,4 @@
-"""Reference aversion: the nearer to the reference, the less the model likes it."""
+"""Reference aversion: outputs nearer to the reference have lower model scores."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Figure, Section, Table, Text, Value
-from lexbeam.study.figures import COLOURS
-from lexbeam.study.measures import Forced
-from lexbeam.study.plan import FREE, Plan, listed
+from lexbeam.study.cells import ForcedReferences
+from lexbeam.study.experiment import Cell, Experiment
+from lexbeam.study.plan import UNCONSTRAINED, Plan, listed
+from lexbeam.study.report.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.report.figures import COLOURS
 
 
 class Aversion:
-    """BLEU against summed model score."""
+    """BLEU against the summed model score."""
 
     name = "aversion"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """Every set, and the references themselves."""
-        return [*(plan.cell(name) for name in self._sets(plan)), Forced()]
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return every set, and the references themselves."""
+        return [*(plan.cell(name) for name in self._sets(plan)), ForcedReferences()]
 
     def _sets(self, plan: Plan) -> list[str]:
-        return [FREE, *plan.demanding]
+        return [UNCONSTRAINED, *plan.constrained_sets]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Set BLEU against score."""
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return BLEU and score of every set."""
         points = []
         for name in self._sets(plan):
-            found = bench.result(plan.cell(name))
+            found = experiment.result(plan.cell(name))
             points.append((name, sum(found["scores"]), found["bleu"]))
-        forced = sum(bench.result(Forced())["scores"])
+        forced = sum(experiment.result(ForcedReferences())["scores"])
         points.append(("reference", forced, 100.0))
         free = points[0][1]
         likes = [name for name, score, _ in points if score < forced]
@@ -39,7 +39,7 @@ class Aversion:
         dearer = sum(score < free for _, score, _ in demanding)
         nearer = sum(bleu > points[0][2] for _, _, bleu in demanding)
         text = (
-            "Words of the reference have their price: the model would have said something else. "
+            "Words of the reference cost score: the model would have said something else. "
             f"Of {len(demanding)} sets, {dearer} cost model score, and {nearer} raise BLEU all the "
             f"same. The sum of the scores (log-probability by length) is {_number(free)} for "
             f"unconstrained output and {_number(forced)} for the references themselves, which "
@@ -47,7 +47,7 @@ class Aversion:
         )
         if likes:
             text += f" Even less than the references it likes {listed(likes)}."
-        count = max(len(bench.text.sources), 1)
+        count = max(len(experiment.text.sources), 1)
         rows: list[list[Value]] = [[n, round(s, 1), s / count, b] for n, s, b in points]
         columns = ["set", "summed score", "score a sentence", "BLEU"]
         return Section(

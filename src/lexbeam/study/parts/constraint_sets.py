@@ -1,33 +1,35 @@
-"""The constraint sets: how much is demanded, in words and in the model's tokens."""
+"""The sizes of the constraint sets, in phrases and in the model's tokens."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Figure, Section, Table, Text
-from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.plan import Plan
+from lexbeam.study.report.blocks import Figure, Section, Table, Text
+from lexbeam.study.report.figures import Line, draw_lines
 
-MOST = 14
-"""Token counts shown one by one; more are rare."""
+LAST_BIN = 14
+"""Sentences with more constraint tokens than this are counted together."""
 
 
 class ConstraintSets:
-    """Means and histogram of token counts after subwords."""
+    """Means and a histogram of the number of constraint tokens per sentence."""
 
     name = "sets"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:  # noqa: ARG002
-        """Nothing has to be translated for it."""
+    def cells(self, plan: Plan) -> Sequence[Cell]:  # noqa: ARG002
+        """Return none: nothing has to be translated."""
         return []
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Count tokens."""
-        counts = {name: bench.token_counts(bench.constraints(name)) for name in plan.demanding}
-        rows = [self._row(bench, name, counts[name]) for name in plan.demanding]
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Count the tokens of each set."""
+        names = plan.constrained_sets
+        counts = {name: experiment.token_counts(experiment.constraints(name)) for name in names}
+        rows = [self._row(experiment, name, counts[name]) for name in names]
         columns = ["set", "constraints a sentence", "tokens a sentence", "tokens, most"]
         text = (
             "Constraints come from the references: `randN` are N random words of each, `phrN` "
@@ -36,9 +38,13 @@ class ConstraintSets:
         )
 
         def draw(axes: Any) -> None:
-            lines = [_histogram(name, counts[name], i) for i, name in enumerate(plan.demanding)]
+            lines = [
+                _histogram(name, counts[name], i) for i, name in enumerate(plan.constrained_sets)
+            ]
             draw_lines(axes, lines, "constraint tokens of a sentence", "sentences, %")
-            axes.set_xticks(range(0, MOST + 1, 2), [*map(str, range(0, MOST, 2)), f"{MOST}+"])
+            axes.set_xticks(
+                range(0, LAST_BIN + 1, 2), [*map(str, range(0, LAST_BIN, 2)), f"{LAST_BIN}+"]
+            )
 
         return Section(
             self.name,
@@ -50,14 +56,12 @@ class ConstraintSets:
             ],
         )
 
-    def _row(self, bench: Bench, name: str, tokens: list[int]) -> list[str | int | float]:
-        demanded = bench.constraints(name)
-        sentences = max(len(tokens), 1)
-        words = sum(map(len, demanded)) / sentences
-        return [name, words, sum(tokens) / sentences, max(tokens, default=0)]
+    def _row(self, experiment: Experiment, name: str, tokens: list[int]) -> list[str | int | float]:
+        phrases = fmean(map(len, experiment.constraints(name)))
+        return [name, phrases, fmean(tokens), max(tokens)]
 
 
-def _histogram(name: str, counts: list[int], look: int) -> Line:
-    seen = Counter(min(count, MOST) for count in counts)
-    xs = range(min(seen, default=0), max(seen, default=0) + 1)
-    return Line(name, xs, [100 * seen[x] / max(len(counts), 1) for x in xs], look)
+def _histogram(name: str, counts: list[int], style: int) -> Line:
+    seen = Counter(min(count, LAST_BIN) for count in counts)
+    xs = range(min(seen), max(seen) + 1)
+    return Line(name, xs, [100 * seen[x] / len(counts) for x in xs], style)

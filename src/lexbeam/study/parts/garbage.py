@@ -1,44 +1,46 @@
-"""Garbage on the beam: what goes on unfinished when the best output is there already."""
+"""Garbage on the beam: hypotheses that go on after the best output has ended."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Figure, Section, Table, Text, Value
-from lexbeam.study.figures import Line, draw_lines
+from lexbeam.study.beam_observer import ObservedSearches
+from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.plan import Plan
-from lexbeam.study.watch import Watched
+from lexbeam.study.report.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.report.figures import Line, draw_lines
 
 SET = "rand3"
 THRESHOLDS = (0.0, 20.0, 10.0)
 BEFORE, AFTER = 10, 60
 """Steps shown before and after the end of the best output."""
-LONGEST = 150  # characters of an output shown
+LONGEST = 150
+"""Characters of an output that are shown at most."""
 
 Searches = list[dict[str, Any]]
 
 
 class Garbage:
-    """How much of the beam is unfinished, how long it runs, and what it looks like."""
+    """How many hypotheses are unfinished, for how long, and an example."""
 
     name = "garbage"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """Some sentences, watched with and without pruning."""
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return some sentences, observed with and without pruning."""
         return [self._cell(plan, threshold) for threshold in THRESHOLDS]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Compare the beams."""
-        found = {t: bench.result(self._cell(plan, t))["searches"] for t in THRESHOLDS}
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return the comparison of the thresholds."""
+        found = {t: experiment.result(self._cell(plan, t))["searches"] for t in THRESHOLDS}
         rows: list[list[Value]] = [[_title(t), *_summary(found[t])] for t in THRESHOLDS]
         without, usual = _summary(found[0.0]), _summary(found[20.0])
         text = (
             f"{len(found[0.0])} sentences of {SET}, watched at every step. Without pruning the "
             f"search goes on for {without[1]:.1f} steps on average after the best output has "
-            f"ended, and {without[2]:.0f} % of all hypotheses are priced in that time; "
+            f"ended, and {without[2]:.0f} % of all hypotheses are scored in that time; "
             f"{without[4]:.0f} % of the searches run into the length limit. With a threshold of "
             f"20 it is {usual[1]:.1f} steps, {usual[2]:.0f} % and {usual[4]:.0f} %."
         )
@@ -51,7 +53,9 @@ class Garbage:
             "at the limit, %",
         ]
         example = _example(found[0.0])
-        source = bench.text.sources[example["sentence"]]
+        sentence = example["sentence"]
+        source = experiment.text.sources[sentence]
+        demanded = _quoted(experiment.constraints(SET)[sentence])
         return Section(
             self.name,
             "Garbage on the beam",
@@ -65,33 +69,36 @@ class Garbage:
                     partial(_draw, found),
                 ),
                 Text(
-                    f"One such beam, without pruning: “{source}” with "
-                    f"{_quoted(bench.constraints(SET)[example['sentence']])}. The best output, and "
-                    "what was still unfinished when the search ended."
+                    f"One such beam, without pruning: “{source}” with {demanded}. The best output, "
+                    "and what was still unfinished when the search ended."
                 ),
-                _beam(example),
+                _beam_table(example),
             ],
         )
 
-    def _cell(self, plan: Plan, threshold: float) -> Watched:
-        return Watched(SET, plan.setting(prune=threshold), plan.speed_sentences)
+    def _cell(self, plan: Plan, threshold: float) -> ObservedSearches:
+        return ObservedSearches(SET, plan.setting(prune=threshold), plan.speed_sentences)
 
 
 def _summary(searches: Searches) -> tuple[float, float, float, float, float]:
-    """Return the means: best's end, steps after, share priced after, unfinished, at limit."""
-    count = max(len(searches), 1)
+    """Return the columns of the table for one threshold.
+
+    These are the mean length of the best output, the mean number of steps after it, the share
+    of hypotheses scored after it, the mean number of unfinished hypotheses at its end, and the
+    share of searches that reach the length limit.
+    """
     ended = [s["ended"] for s in searches]
     after = [len(s["live"]) - 1 - s["ended"] for s in searches]
     late = sum(sum(s["live"][s["ended"] : -1]) for s in searches)
-    priced = sum(1 + sum(s["live"][:-1]) for s in searches)
+    scored = sum(1 + sum(s["live"][:-1]) for s in searches)
     unfinished = [s["live"][s["ended"]] for s in searches]
     limit = sum(len(s["live"]) > s["limit"] for s in searches)
     return (
-        sum(ended) / count,
-        sum(after) / count,
-        100 * late / max(priced, 1),
-        sum(unfinished) / count,
-        100 * limit / count,
+        fmean(ended),
+        fmean(after),
+        100 * late / scored,
+        fmean(unfinished),
+        100 * limit / len(searches),
     )
 
 
@@ -100,7 +107,7 @@ def _example(searches: Searches) -> dict[str, Any]:
     return min(searches, key=lambda s: (-len(s["beam"]), s["limit"], s["sentence"]))
 
 
-def _beam(search: dict[str, Any]) -> Table:
+def _beam_table(search: dict[str, Any]) -> Table:
     rows: list[list[Value]] = [
         [
             "finished" if shown["finished"] else "unfinished",
@@ -129,9 +136,9 @@ def _title(threshold: float) -> str:
 def _draw(found: dict[float, Searches], axes: Any) -> None:
     xs = range(-BEFORE, AFTER + 1)
     lines = []
-    for look, (threshold, searches) in enumerate(found.items()):
+    for style, (threshold, searches) in enumerate(found.items()):
         name = f"threshold {threshold:g}" if threshold else "no pruning"
-        lines.append(Line(name, xs, [_live(searches, x) for x in xs], look))
+        lines.append(Line(name, xs, [_mean_live(searches, x) for x in xs], style))
     draw_lines(axes, lines, "steps after the best output has ended", "unfinished hypotheses (mean)")
     for line in axes.get_lines():
         line.set_marker("")
@@ -140,11 +147,10 @@ def _draw(found: dict[float, Searches], axes: Any) -> None:
     axes.legend(loc="upper right")
 
 
-def _live(searches: Searches, offset: int) -> float:
+def _mean_live(searches: Searches, step: int) -> float:
+    """Return the mean of unfinished hypotheses so many steps after the best output's end."""
     live = [
-        s["live"][s["ended"] + offset]
-        for s in searches
-        if 0 <= s["ended"] + offset < len(s["live"])
+        s["live"][s["ended"] + step] for s in searches if 0 <= s["ended"] + step < len(s["live"])
     ]
-    there = sum(s["ended"] + offset >= 0 for s in searches)
+    there = sum(s["ended"] + step >= 0 for s in searches)
     return float(sum(live) / max(there, 1))

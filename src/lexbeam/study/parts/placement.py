@@ -1,4 +1,4 @@
-"""Where constraints end up: their place in the output against that in the reference."""
+"""Where constraints stand in the output, compared with the reference."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Figure, Section, Table, Text, Value
-from lexbeam.study.figures import COLOURS
-from lexbeam.study.measures import Translated
+from lexbeam.study.cells import Translated
+from lexbeam.study.constraint_sets import find_phrase
+from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.metrics import pearson
 from lexbeam.study.plan import Plan
-from lexbeam.study.sets import find
+from lexbeam.study.report.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.report.figures import COLOURS
 
 SHOWN = "phr3"
-"""The paper's set for this."""
+"""The set of the paper's figure."""
 PAPER_R = 0.82
+"""Pearson's r in the paper."""
 
 
 class Placement:
-    """Scatter of relative positions, with Pearson's r."""
+    """The correlation of relative positions in reference and output."""
 
     name = "placement"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """Every demanding set, for every algorithm."""
-        names = dict.fromkeys([SHOWN, *plan.demanding])
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return every set with constraints, for every algorithm."""
+        names = dict.fromkeys([SHOWN, *plan.constrained_sets])
         return [plan.cell(name, algorithm=a) for a in plan.algorithms for name in names]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Correlate."""
-        names = list(dict.fromkeys([*plan.demanding, SHOWN]))
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return a table of correlations and a scatter plot."""
+        names = list(dict.fromkeys([*plan.constrained_sets, SHOWN]))
         rows: list[list[Value]] = []
         for name in names:
-            found = [positions(bench, plan.cell(name, algorithm=a)) for a in plan.algorithms]
+            found = [positions(experiment, plan.cell(name, algorithm=a)) for a in plan.algorithms]
             rs = [pearson(*points) for points in found]
             rows.append([name, len(found[0][0]), *(None if math.isnan(r) else r for r in rs)])
-        shown = positions(bench, plan.cell(SHOWN))
+        shown = positions(experiment, plan.cell(SHOWN))
         r = pearson(*shown)
         verdict = "at least the paper's" if r >= PAPER_R else "below the paper's"
         text = (
-            "Are constraints put where they belong? Each point is a constraint: the place of its "
-            "first word in the reference and in the output, as a fraction of the words. For "
+            "Are constraints put where they belong? Each point is a constraint: the position of "
+            "its first word in the reference and in the output, as a fraction of the words. For "
             f"`{SHOWN}`, Pearson's r is {r:.2f}, {verdict} {PAPER_R}."
         )
         columns = ["set", "constraints", *(f"r, {a}" for a in plan.algorithms)]
@@ -52,10 +53,10 @@ class Placement:
             "Placement",
             [
                 Text(text),
-                Table("placement", "Correlation of places, Pearson's r", columns, rows, 3),
+                Table("placement", "Correlation of positions, Pearson's r", columns, rows, 3),
                 Figure(
                     "placement",
-                    f"Place of each {SHOWN} constraint in reference and output, r = {r:.2f}.",
+                    f"Position of each {SHOWN} constraint in reference and output, r = {r:.2f}.",
                     partial(_draw, shown),
                     (4.6, 4.4),
                 ),
@@ -63,25 +64,26 @@ class Placement:
         )
 
 
-def positions(bench: Bench, cell: Translated) -> tuple[list[float], list[float]]:
-    """Return the relative places of all constraints, in references and in outputs."""
-    texts = bench.result(cell)["texts"]
-    there: list[float] = []
-    here: list[float] = []
+def positions(experiment: Experiment, cell: Translated) -> tuple[list[float], list[float]]:
+    """Return the relative positions of all constraints, in references and in outputs."""
+    texts = experiment.result(cell)["texts"]
+    in_references: list[float] = []
+    in_outputs: list[float] = []
     for reference, text, phrases in zip(
-        bench.text.references, texts, cell.phrases(bench), strict=True
+        experiment.text.references, texts, cell.phrases(experiment), strict=True
     ):
         for phrase in phrases:
-            places = place(" ".join(reference.split()), phrase), place(text, phrase)
-            if places[0] is not None and places[1] is not None:
-                there.append(places[0])
-                here.append(places[1])
-    return there, here
+            expected = relative_position(" ".join(reference.split()), phrase)
+            found = relative_position(text, phrase)
+            if expected is not None and found is not None:
+                in_references.append(expected)
+                in_outputs.append(found)
+    return in_references, in_outputs
 
 
-def place(text: str, phrase: str) -> float | None:
-    """Return where a phrase begins, as a fraction of the words of a text."""
-    start = find(text, phrase)
+def relative_position(text: str, phrase: str) -> float | None:
+    """Return the share of a text's words that stand before a phrase, None if it is not there."""
+    start = find_phrase(text, phrase)
     words = len(text.split())
     if start is None or not words:
         return None
@@ -92,5 +94,5 @@ def _draw(points: tuple[list[float], list[float]], axes: Any) -> None:
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle="--")
     axes.scatter(*points, s=9, alpha=0.4, color=COLOURS[0], linewidths=0)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.set_xlabel("place in the reference")
-    axes.set_ylabel("place in the output")
+    axes.set_xlabel("position in the reference")
+    axes.set_ylabel("position in the output")

@@ -1,21 +1,22 @@
-"""When to give up hypotheses, and when to stop: pruning thresholds and stopping rules."""
+"""When to drop hypotheses and when to stop: pruning thresholds and stopping rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Figure, Section, Table, Text, Value
-from lexbeam.study.figures import Line, draw_lines
-from lexbeam.study.measures import Translated
-from lexbeam.study.plan import FREE, Plan, listed
+from lexbeam.study.cells import Translated
+from lexbeam.study.experiment import Cell, Experiment
+from lexbeam.study.plan import UNCONSTRAINED, Plan, listed
+from lexbeam.study.report.blocks import Figure, Section, Table, Text, Value
+from lexbeam.study.report.figures import Line, draw_lines
 
 THRESHOLDS = (0.0, 3.0, 5.0, 10.0, 20.0, 30.0)
-"""The paper's; 0 is no pruning."""
+"""The paper's thresholds. 0 is no pruning."""
 LAG = 3.0
-"""What translation of text uses."""
+"""The default of `Translator.translate`."""
 
 
 class Pruning:
@@ -23,23 +24,25 @@ class Pruning:
 
     name = "prune"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """Every set with every threshold."""
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return every set with every threshold."""
         return [plan.cell(name, prune=t) for t in THRESHOLDS for name in plan.sets]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Write BLEU and work by threshold."""
-        found = {n: [bench.result(plan.cell(n, prune=t)) for t in THRESHOLDS] for n in plan.sets}
-        sentences = max(len(bench.text.sources), 1)
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return BLEU and work by threshold."""
+        found = {
+            n: [experiment.result(plan.cell(n, prune=t)) for t in THRESHOLDS] for n in plan.sets
+        }
+        sentences = max(len(experiment.text.sources), 1)
         bleu = {name: [r["bleu"] for r in row] for name, row in found.items()}
         rows = [[r["rows"] / sentences for r in row] for row in found.values()]
         columns = ["set", *(f"{t:g}" if t else "none" for t in THRESHOLDS)]
-        told = listed([f"{name} {_best(bleu[name])}" for name in plan.demanding])
+        told = listed([f"{name} {_best(bleu[name])}" for name in plan.constrained_sets])
         text = (
             f"A hypothesis that is further than the threshold below the best finished one is "
             f"dropped. `{plan.algorithms[0]}`, k = {plan.usual_beam}. The best threshold by "
             f"BLEU: {told}. All thresholds with less than half a point between them are as good. "
-            f"Without pruning the model prices "
+            f"Without pruning the model scores "
             f"{_ratio(rows, 0, THRESHOLDS.index(20.0)):.1f} times as many hypotheses as with "
             "the paper's threshold of 20."
         )
@@ -56,7 +59,7 @@ class Pruning:
                 ),
                 Table(
                     "prune-work",
-                    "Hypotheses priced a sentence by pruning threshold",
+                    "Hypotheses scored per sentence by pruning threshold",
                     columns,
                     [[name, *row] for name, row in zip(found, rows, strict=True)],
                     0,
@@ -72,7 +75,7 @@ class Stopping:
     name = "stop"
 
     def rules(self, plan: Plan, name: str) -> dict[str, Translated]:
-        """Return the ways to stop, for a set."""
+        """Return the cell of a set for each stopping rule."""
         return {
             "all finished (the paper's)": plan.cell(name),
             "first finished (early)": plan.cell(name, stop="first"),
@@ -81,21 +84,21 @@ class Stopping:
             f"none likely to win, lag {LAG:g} (default)": plan.cell(name, stop="likely", lag=LAG),
         }
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """Every set with every rule."""
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return every set with every rule."""
         return [cell for name in plan.sets for cell in self.rules(plan, name).values()]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Write BLEU, score and work by rule."""
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return BLEU, score and work by rule."""
         tables = []
         for what, title, decimals in (
             ("bleu", "BLEU by stopping rule", 1),
             ("score", "Mean model score by stopping rule", 3),
-            ("rows", "Hypotheses priced a sentence by stopping rule", 0),
+            ("rows", "Hypotheses scored per sentence by stopping rule", 0),
         ):
-            rules = list(self.rules(plan, FREE))
+            rules = list(self.rules(plan, UNCONSTRAINED))
             rows: list[list[Value]] = [
-                [rule, *(_value(bench, self.rules(plan, n)[rule], what) for n in plan.sets)]
+                [rule, *(_value(experiment, self.rules(plan, n)[rule], what) for n in plan.sets)]
                 for rule in rules
             ]
             tables.append(Table(f"stop-{what}", title, ["rule", *plan.sets], rows, decimals))
@@ -116,12 +119,11 @@ def _best(bleu: Sequence[float]) -> str:
     return f"{best:g}" if best else "without pruning"
 
 
-def _value(bench: Bench, cell: Translated, what: str) -> float:
-    result = bench.result(cell)
-    sentences = max(len(result["scores"]), 1)
+def _value(experiment: Experiment, cell: Translated, what: str) -> float:
+    result = experiment.result(cell)
     if what == "score":
-        return float(sum(result["scores"])) / sentences
-    return float(result[what]) / (sentences if what == "rows" else 1)
+        return fmean(result["scores"])
+    return float(result[what]) / (len(result["scores"]) if what == "rows" else 1)
 
 
 def _ratio(rows: Sequence[Sequence[float]], over: int, under: int) -> float:
@@ -129,13 +131,13 @@ def _ratio(rows: Sequence[Sequence[float]], over: int, under: int) -> float:
 
 
 def _draw(plan: Plan, bleu: dict[str, list[float]], axes: Any) -> None:
-    places = range(len(THRESHOLDS))
-    order = [*range(1, len(THRESHOLDS)), 0]  # no pruning is a threshold without end
+    xs = range(len(THRESHOLDS))
+    order = [*range(1, len(THRESHOLDS)), 0]  # no pruning comes last, as an infinite threshold
     lines = [
-        Line(name, places, [bleu[name][i] for i in order], look)
-        for look, name in enumerate(plan.demanding)
+        Line(name, xs, [bleu[name][i] for i in order], style)
+        for style, name in enumerate(plan.constrained_sets)
     ]
-    if FREE in bleu:
-        lines.append(Line("unconstrained", places, [bleu[FREE][i] for i in order], 7, 1))
+    if UNCONSTRAINED in bleu:
+        lines.append(Line("unconstrained", xs, [bleu[UNCONSTRAINED][i] for i in order], 7, 1))
     draw_lines(axes, lines, "pruning threshold", "BLEU")
-    axes.set_xticks(places, [f"{THRESHOLDS[i]:g}" if i else "none" for i in order])
+    axes.set_xticks(xs, [f"{THRESHOLDS[i]:g}" if i else "none" for i in order])

@@ -1,37 +1,38 @@
-"""The beginning of a report: what was measured, and whether the paper's shapes appear."""
+"""The beginning of a report: what was measured, and whether the paper's findings hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from statistics import fmean
 
-from lexbeam.study.bench import Bench
-from lexbeam.study.blocks import Section, Table, Text, Value
-from lexbeam.study.measures import Compared
-from lexbeam.study.plan import FREE, Plan, listed, signed
+from lexbeam.study.cells import Compared, Translated
+from lexbeam.study.experiment import Experiment
+from lexbeam.study.plan import UNCONSTRAINED, Plan, listed, signed
+from lexbeam.study.report.blocks import Section, Table, Text, Value
 from lexbeam.version import __version__
 
 
-def model_name(bench: Bench) -> str:
-    """Return what to call the model in a title."""
-    info = bench.model.info
+def model_name(experiment: Experiment) -> str:
+    """Return the name of the model for a title."""
+    info = experiment.model.info
     pair = [str(info[key]) for key in ("source_language", "target_language") if info.get(key)]
     return f"a model {'→'.join(pair)}" if pair else "a model"
 
 
-def show_set_up(plan: Plan, bench: Bench) -> Section:
-    """Say what was measured, and how."""
-    info, text = bench.model.info, bench.text
+def show_set_up(plan: Plan, experiment: Experiment) -> Section:
+    """Return the section that says what was measured, and how."""
+    info, text = experiment.model.info, experiment.text
     facts: list[list[Value]] = [
         ["model", str(info.get("network", info.get("type", "")))],
-        ["its files, SHA-256", bench.identity[:16]],
+        ["its files, SHA-256", experiment.identity[:16]],
         ["sentences", len(text.sources)],
-        ["seed", bench.seed],
+        ["seed", experiment.seed],
         ["algorithms", ", ".join(plan.algorithms)],
         ["lag", f"{plan.lag:g}"],
         ["lexbeam", __version__],
     ]
-    signatures = [f"`{signature}`" for signature in bench.metrics.signatures(text.references)]
+    signatures = [f"`{signature}`" for signature in experiment.metrics.signatures(text.references)]
     return Section(
         "set-up",
         "Set-up",
@@ -43,29 +44,28 @@ def show_set_up(plan: Plan, bench: Bench) -> Section:
                 f"sacreBLEU's on plain text: {listed(signatures)}."
             ),
             Table(
-                "set-up", "What was measured, and how", ["", "value"], [_words(f) for f in facts]
+                "set-up",
+                "What was measured, and how",
+                ["", "value"],
+                [list(map(str, f)) for f in facts],
             ),
         ],
     )
 
 
-def _words(fact: list[Value]) -> list[Value]:
-    return [str(value) for value in fact]
-
-
-def show_summary(plan: Plan, bench: Bench) -> list[Section]:
-    """Say whether the paper's shapes appear, where the usual cells are there."""
+def show_summary(plan: Plan, experiment: Experiment) -> list[Section]:
+    """Return the section on the paper's findings, if its cells have been measured."""
     cells = {name: plan.cell(name) for name in plan.sets}
-    if not all(map(bench.has, cells.values())) or FREE not in cells:
+    if not all(map(experiment.has, cells.values())) or UNCONSTRAINED not in cells:
         return []
-    found = {name: bench.result(cell) for name, cell in cells.items()}
+    found = {name: experiment.result(cell) for name, cell in cells.items()}
     rows: list[list[Value]] = [
         [
             name,
             result["bleu"],
-            bench.result(Compared(cells[name], cells[FREE]))["p"] if name != FREE else None,
+            _p_value(experiment, cells[name], cells[UNCONSTRAINED]),
             result["chrf"],
-            sum(result["scores"]) / len(result["scores"]),
+            fmean(result["scores"]),
             100 * result["met"] / result["asked"] if result["asked"] else None,
         ]
         for name, result in found.items()
@@ -76,18 +76,25 @@ def show_summary(plan: Plan, bench: Bench) -> list[Section]:
         "p is the chance of so great a difference in BLEU to no constraints, by paired bootstrap "
         "resampling of the sentences."
     )
-    said = _shapes({name: result["bleu"] for name, result in found.items()})
+    said = _compare_with_paper({name: result["bleu"] for name, result in found.items()})
     table = Table("summary", caption, columns, rows, 2)
     return [Section("summary", "Summary", [Text(said), table, Text(note)])]
 
 
-def _shapes(bleu: Mapping[str, float]) -> str:
-    """Say what the paper's sets gain, and where the paper found otherwise."""
-    gains = {name: bleu[name] - bleu[FREE] for name in bleu if name != FREE}
+def _p_value(experiment: Experiment, cell: Translated, baseline: Translated) -> float | None:
+    if cell == baseline:
+        return None
+    found: float | None = experiment.result(Compared(cell, baseline))["p"]
+    return found
+
+
+def _compare_with_paper(bleu: Mapping[str, float]) -> str:
+    """Say what each set gains, and where that differs from the paper."""
+    gains = {name: bleu[name] - bleu[UNCONSTRAINED] for name in bleu if name != UNCONSTRAINED}
     words = [name for name in gains if name.startswith("rand")]
     phrases = [name for name in gains if name.startswith("phr")]
     told = listed([f"{name} {signed(gain)}" for name, gain in gains.items()])
-    said = [f"Against {bleu[FREE]:.1f} BLEU without constraints: {told}."]
+    said = [f"Against {bleu[UNCONSTRAINED]:.1f} BLEU without constraints: {told}."]
     falls = [f"from {a} to {b}" for a, b in pairwise(words) if bleu[b] <= bleu[a]]
     lost = [name for name in words if gains[name] <= 0]
     if not falls and not lost:

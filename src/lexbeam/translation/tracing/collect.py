@@ -70,7 +70,7 @@ class Standing:
     """What stands in a slot of the beam after a step."""
 
     candidate: int
-    """Its place among the step's candidates."""
+    """Its index among the step's candidates."""
     score: float
     """Normalised by length if it has ended."""
     fate: str
@@ -249,7 +249,7 @@ class _SentenceWatcher:
         return bank.ravel(), different[0].tolist()
 
     def _origins(self, seen: _Seen) -> BoolArray:
-        """Say where candidates come from. # shape: (origins, candidates).
+        """Return a mask of where candidates come from. # shape: (origins, candidates).
 
         All of the k best of all rows are candidates, and so is the best of every row: so they
         are the k best of the candidates, and of each row the best candidate.
@@ -277,7 +277,7 @@ class _SentenceWatcher:
     def _stand(
         self, observed: ObservedStep, row: int, candidates: Sequence[Candidate]
     ) -> tuple[Standing | None, ...]:
-        """Say what stands on the beam, and what was dropped from it at once."""
+        """Return what stands on the beam, and what was dropped from it at once."""
         by_slot = {c.slot: i for i, c in enumerate(candidates) if c.slot is not None}
         beam = observed.beam
         score, finished, live = (a[row].tolist() for a in (beam.score, beam.finished, beam.live))
@@ -366,7 +366,7 @@ class _SentenceWatcher:
 
 
 def _worth_keeping(worth: FloatArray, chosen: BoolArray) -> BoolArray:
-    """Say which candidates to list: the chosen ones, and of the rest the best."""
+    """Return a mask of the candidates to list: the chosen ones, and of the rest the best."""
     if len(worth) <= MOST_CANDIDATES:
         return np.ones(len(worth), np.bool_)
     keys = np.where(chosen, np.inf, worth)

@@ -60,7 +60,7 @@ def to_data(
     model: Mapping[str, Any],
     others: int,
 ) -> dict[str, Any]:
-    """Return everything the page shows; tokens are places in one list of pieces."""
+    """Return everything the page shows; tokens are indices into one list of pieces."""
     vocabulary = _Vocabulary(pieces)
     shown = [_search(*search, vocabulary) for search in searches]
     return {

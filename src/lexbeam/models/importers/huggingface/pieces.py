@@ -1,8 +1,8 @@
 """Renumber a SentencePiece model, so that its ids are those of a network.
 
-Networks of Hugging Face number their tokens in their own way and translate between the two
-numberings at run time. Here it is done once: the same pieces with the same scores, in the
-network's order, are a SentencePiece model that needs no table beside it.
+Networks of Hugging Face have ids of their own, and transformers maps one to the other at run time.
+Here it is done once: the same pieces with the same scores, in the network's order, are a
+SentencePiece model that needs no such map.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 
 
 class Special(NamedTuple):
-    """Tokens that are not text: of the end, of the unknown, and those that write nothing."""
+    """Tokens that are no text: the end of sentence, the unknown token, and control symbols."""
 
     eos: str = "</s>"
     unknown: str = "<unk>"
@@ -81,29 +81,29 @@ class PieceModel:
         special: Special,
         foreign: Kind = Kind.CONTROL,
     ) -> bytes:
-        """Return the model with its pieces where ``ids`` puts them.
+        """Return the model with the pieces in the order of ``ids``.
 
-        ``foreign`` is what tokens become that are no pieces of this model: control symbols, or
-        unused pieces, which no text is cut into but which are written if the network takes them.
-        Single characters among them are cut out all the same, before they would be unknown.
-        Pieces without an id come after the network's ``size`` and are never used.
+        Tokens that are no pieces of this model become pieces of the kind ``foreign``: control
+        symbols, or unused pieces, into which no text is cut but which decode to their text.
+        Single characters among them become normal pieces with a low score, so that they are
+        not unknown. Pieces without an id follow after ``size`` and are marked as unused.
         """
         for token in (special.eos, special.unknown):
             if token not in ids:
                 raise ModelError(f"the token {token!r} is missing")
         known = {piece.text: piece for piece in self.pieces}
         last = min(piece.score for piece in self.pieces) - _LAST_RESORT
-        pieces = [Piece(f"<unused {place}>", kind=Kind.CONTROL) for place in range(size)]
-        for place, text in _by_place(ids, size).items():
+        pieces = [Piece(f"<unused {index}>", kind=Kind.CONTROL) for index in range(size)]
+        for index, text in _texts_by_id(ids, size).items():
             if text in special.control or text == special.eos:
-                pieces[place] = Piece(text, kind=Kind.CONTROL)
+                pieces[index] = Piece(text, kind=Kind.CONTROL)
             elif text == special.unknown:
-                pieces[place] = Piece(text, kind=Kind.UNKNOWN)
+                pieces[index] = Piece(text, kind=Kind.UNKNOWN)
             elif text in known:
-                pieces[place] = known[text]
+                pieces[index] = known[text]
             elif text:
                 alone = len(text) == 1
-                pieces[place] = Piece(text, last) if alone else Piece(text, _LOWEST, foreign)
+                pieces[index] = Piece(text, last) if alone else Piece(text, _LOWEST, foreign)
         spare = [piece for text, piece in known.items() if text not in ids]
         pieces += [piece._replace(kind=Kind.UNUSED) for piece in spare]
         return self._write(pieces, ids, special)
@@ -126,16 +126,16 @@ class PieceModel:
         return b"".join([*written, bytes_field(_TRAINER, b"".join(trainer)), *self._rest])
 
 
-def _by_place(ids: Mapping[str, int], size: int) -> dict[int, str]:
-    """Turn a table of ids around, if every token can have its own."""
-    places: dict[int, str] = {}
-    for text, place in ids.items():
-        if not 0 <= place < size:
-            raise ModelError(f"the token {text!r} has the id {place}; the network has {size}")
-        if place in places:
-            raise ModelError(f"the tokens {places[place]!r} and {text!r} have one id, {place}")
-        places[place] = text
-    return places
+def _texts_by_id(ids: Mapping[str, int], size: int) -> dict[int, str]:
+    """Return the text of each id; an id of two tokens, or out of range, is an error."""
+    texts: dict[int, str] = {}
+    for text, index in ids.items():
+        if not 0 <= index < size:
+            raise ModelError(f"the token {text!r} has the id {index}; the network has {size}")
+        if index in texts:
+            raise ModelError(f"the tokens {texts[index]!r} and {text!r} have one id, {index}")
+        texts[index] = text
+    return texts
 
 
 def _read_piece(message: bytes) -> Piece:

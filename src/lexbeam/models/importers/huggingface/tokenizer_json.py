@@ -1,7 +1,7 @@
-"""A SentencePiece model from a ``tokenizer.json``, where that is all a checkpoint has.
+"""A SentencePiece model from a ``tokenizer.json``, for checkpoints that have no other file.
 
-The file holds what the SentencePiece model it was made from did: pieces with scores (Unigram)
-or in the order of their merges (BPE), and the table by which text is normalised.
+The file has the content of the SentencePiece model that it was made from: pieces with scores
+(Unigram) or in the order of their merges (BPE), and the table that normalises text.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def _parts(component: Any) -> Iterator[Mapping[str, Any]]:
 
 def _unigram(model: Mapping[str, Any]) -> tuple[list[Piece], dict[str, int]]:
     pieces = [Piece(str(text), float(score)) for text, score in model["vocab"]]
-    return pieces, {piece.text: place for place, piece in enumerate(pieces)}
+    return pieces, {piece.text: index for index, piece in enumerate(pieces)}
 
 
 def _bpe(model: Mapping[str, Any]) -> tuple[list[Piece], dict[str, int]]:
     """Return pieces whose scores fall in the order of the merges that make them."""
-    ids = {str(text): int(place) for text, place in model["vocab"].items()}
+    ids = {str(text): int(index) for text, index in model["vocab"].items()}
     ranks: dict[str, int] = {}
     for merge in model["merges"]:
         one, other = merge.split(" ") if isinstance(merge, str) else merge

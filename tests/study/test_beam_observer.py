@@ -2,17 +2,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from helpers.toy_study import make_bench
+from helpers.toy_study import make_experiment
 from lexbeam.models.model import Model
-from lexbeam.study.measures import Setting
-from lexbeam.study.watch import Watched
+from lexbeam.study.beam_observer import ObservedSearches
+from lexbeam.study.cells import Setting
 
 
 def test_the_beam_is_counted_at_every_step(toy_model: Model, tmp_path: Path) -> None:
-    bench = make_bench(toy_model, tmp_path)
+    experiment = make_experiment(toy_model, tmp_path)
     setting = Setting(beam_size=3, prune=0.0)
-    searches = bench.result(Watched("rand1", setting, 2))["searches"]
-    pruned = bench.result(Watched("rand1", Setting(beam_size=3, prune=3.0), 2))["searches"]
+    searches = experiment.result(ObservedSearches("rand1", setting, 2))["searches"]
+    pruned = experiment.result(ObservedSearches("rand1", Setting(beam_size=3, prune=3.0), 2))[
+        "searches"
+    ]
     assert [search["sentence"] for search in searches] == [0, 2]
     for search, short in zip(searches, pruned, strict=True):
         beams = zip(search["live"], search["finished"], strict=True)
@@ -24,6 +26,6 @@ def test_the_beam_is_counted_at_every_step(toy_model: Model, tmp_path: Path) -> 
         assert sum(short["live"]) < sum(search["live"])
         first, *others = search["beam"]
         assert first["finished"]
-        assert bench.constraints("rand1")[search["sentence"]][0] in first["text"]
+        assert experiment.constraints("rand1")[search["sentence"]][0] in first["text"]
         assert not any(shown["finished"] for shown in others)
         assert {shown["tokens"] for shown in others} == {len(search["live"]) - 1}

@@ -7,8 +7,8 @@ import matplotlib as mpl
 import pytest
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.study.blocks import Figure
-from lexbeam.study.figures import Line, draw_lines, render
+from lexbeam.study.report.blocks import Figure
+from lexbeam.study.report.figures import Line, draw_lines, render
 
 
 def draw(axes: Any) -> None:

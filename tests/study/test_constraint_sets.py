@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexbeam.errors import InputError
-from lexbeam.study.sets import choose, count_met, exactly, find, make, parse
+from lexbeam.study.constraint_sets import (
+    choose_constraints,
+    count_met,
+    exact,
+    find_phrase,
+    make_constraint_set,
+    parse_set_name,
+)
 from lexbeam.translation.translator import Translator
 
 REFERENCE = "O gato (preto) sentou no tapete, perto da casa velha."
@@ -13,43 +20,44 @@ REFERENCE = "O gato (preto) sentou no tapete, perto da casa velha."
 
 @given(st.integers(1, 6), st.integers(0, 50), st.integers(0, 3))
 def test_random_words_stand_in_the_reference(words: int, sentence: int, seed: int) -> None:
-    chosen = choose(f"rand{words}", REFERENCE, sentence, seed)
+    chosen = choose_constraints(f"rand{words}", REFERENCE, sentence, seed)
     assert len(chosen) == words
     assert count_met(REFERENCE, chosen) == words
 
 
 @given(st.integers(1, 12), st.integers(0, 50))
 def test_a_phrase_is_a_stretch_of_the_reference(words: int, sentence: int) -> None:
-    (phrase,) = choose(f"phr{words}", REFERENCE, sentence)
-    assert find(REFERENCE, phrase) is not None
+    (phrase,) = choose_constraints(f"phr{words}", REFERENCE, sentence)
+    assert find_phrase(REFERENCE, phrase) is not None
     assert len(phrase.split()) == min(words, len(REFERENCE.split()))
 
 
 def test_sets_depend_on_seed_name_and_sentence_only() -> None:
     references = [REFERENCE] * 20
-    assert make("rand2", references) == make("rand2", references)
-    assert make("rand2", references) != make("rand2", references, seed=1)
-    assert len({tuple(phrases) for phrases in make("rand2", references)}) > 5
+    made = make_constraint_set("rand2", references)
+    assert made == make_constraint_set("rand2", references)
+    assert made != make_constraint_set("rand2", references, seed=1)
+    assert len(set(map(tuple, made))) > 5
 
 
 def test_nothing_is_demanded_where_there_is_nothing() -> None:
-    assert make("none", [REFERENCE]) == [[]]
-    assert choose("rand3", "… !", 0) == []
-    assert choose("phr3", "… !", 0) == []
+    assert make_constraint_set("none", [REFERENCE]) == [[]]
+    assert choose_constraints("rand3", "… !", 0) == []
+    assert choose_constraints("phr3", "… !", 0) == []
 
 
 def test_a_short_reference_gives_what_it_has() -> None:
-    assert sorted(choose("rand4", "zwei Worte", 0)) == ["Worte", "zwei"]
-    assert choose("phr4", "zwei Worte.", 0) == ["zwei Worte"]
+    assert sorted(choose_constraints("rand4", "zwei Worte", 0)) == ["Worte", "zwei"]
+    assert choose_constraints("phr4", "zwei Worte.", 0) == ["zwei Worte"]
 
 
 def test_scripts_without_spaces_are_cut_too() -> None:
     reference = "中国的经济增长很快。我们在北京看到了猫。"
-    words = choose("rand3", reference, 0)
+    words = choose_constraints("rand3", reference, 0)
     assert len(words) == 3
     assert all(len(word) <= 2 for word in words)
     assert count_met(reference, words) == 3
-    (phrase,) = choose("phr3", reference, 1)
+    (phrase,) = choose_constraints("phr3", reference, 1)
     assert phrase in reference
     assert len(phrase) > 2
 
@@ -57,7 +65,7 @@ def test_scripts_without_spaces_are_cut_too() -> None:
 @pytest.mark.parametrize("name", ["rand", "rand0", "phr", "phr-1", "some3", "rand1 "])
 def test_unknown_sets_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="unknown constraint set"):
-        parse(name)
+        parse_set_name(name)
 
 
 @pytest.mark.parametrize(
@@ -77,5 +85,5 @@ def test_met_is_found_on_the_text(text: str, phrases: list[str], met: int) -> No
 
 
 def test_a_demanded_word_is_not_capitalised(translator: Translator) -> None:
-    said = translator.translate("Cat sat.", exactly(["the"])).text
+    said = translator.translate("Cat sat.", exact(["the"])).text
     assert count_met(said, ["the"]) == 1

@@ -6,26 +6,30 @@ from typing import Any
 
 import pytest
 
-from helpers.toy_study import make_bench, make_plan
+from helpers.toy_study import make_experiment, make_plan
 from lexbeam.errors import InputError, SettingError
 from lexbeam.models.model import Model
-from lexbeam.study import report
-from lexbeam.study.bench import Bench
-from lexbeam.study.conduct import PARTS, choose_parts, conduct, read_text
+from lexbeam.study.experiment import Experiment
+from lexbeam.study.pipeline import PARTS, choose_parts, measure_and_report
+from lexbeam.study.report import writing
 
 
 @pytest.fixture
-def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing: figures take most of the time and are looked at elsewhere."""
-    monkeypatch.setattr(report, "render", lambda _: {"svg": b"<svg/>", "png": b""})
+    monkeypatch.setattr(writing, "render", lambda _: {"svg": b"<svg/>", "png": b""})
 
 
 def study(model: Model, out: Path, only: list[str] | None = None, **changes: Any) -> list[str]:
     """Conduct a study; return what had to be measured."""
     measured: list[str] = []
-    bench = make_bench(model, out)
-    conduct(
-        bench, make_plan(**changes), choose_parts(only), out, lambda name, *_: measured.append(name)
+    experiment = make_experiment(model, out)
+    measure_and_report(
+        experiment,
+        make_plan(**changes),
+        choose_parts(only),
+        out,
+        lambda name, *_: measured.append(name),
     )
     return list(dict.fromkeys(measured))
 
@@ -73,7 +77,7 @@ def test_the_page_needs_nothing_else(toy_model: Model, tmp_path: Path) -> None:
     assert page.count("data:image/svg+xml;base64,") == 2
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_a_killed_study_goes_on(toy_model: Model, tmp_path: Path) -> None:
     names = study(toy_model, tmp_path / "whole", ["beam"])
 
@@ -82,15 +86,15 @@ def test_a_killed_study_goes_on(toy_model: Model, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     out = tmp_path / "killed"
-    bench = make_bench(toy_model, out)
+    experiment = make_experiment(toy_model, out)
     with pytest.raises(KeyboardInterrupt):
-        conduct(bench, make_plan(), choose_parts(["beam"]), out, kill)
+        measure_and_report(experiment, make_plan(), choose_parts(["beam"]), out, kill)
     assert not (out / "report.md").exists()
     assert study(toy_model, out, ["beam"]) == names[3:]
     assert contents(out) == contents(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_nothing_is_measured_twice_and_all_that_changed_is(
     toy_model: Model, tmp_path: Path
 ) -> None:
@@ -101,7 +105,7 @@ def test_nothing_is_measured_twice_and_all_that_changed_is(
     assert len(study(toy_model, tmp_path, ["beam"], lag=1.0)) == 8
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_parts_measured_before_stay_in_the_report(toy_model: Model, tmp_path: Path) -> None:
     study(toy_model, tmp_path, ["prune"])
     study(toy_model, tmp_path, ["aversion"])
@@ -111,23 +115,23 @@ def test_parts_measured_before_stay_in_the_report(toy_model: Model, tmp_path: Pa
     assert "## Garbage" not in written
 
 
-@pytest.mark.usefixtures("sketched")
-def test_unmet_constraints_are_told(
+@pytest.mark.usefixtures("without_figures")
+def test_unmet_constraints_are_listed(
     toy_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    translate = Bench.translate
+    translate = Experiment.translate
 
-    def forget(self: Bench, phrases: Any, *more: Any) -> Any:
+    def forget(self: Experiment, phrases: Any, *more: Any) -> Any:
         return translate(self, [[] for _ in phrases], *more)
 
-    monkeypatch.setattr(Bench, "translate", forget)
+    monkeypatch.setattr(Experiment, "translate", forget)
     study(toy_model, tmp_path, ["aversion"])
     written = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "**100.00 %**" not in written
     assert "Sentences that lack a constraint" in written
 
 
-@pytest.mark.usefixtures("sketched")
+@pytest.mark.usefixtures("without_figures")
 def test_algorithms_are_compared(toy_model: Model, tmp_path: Path) -> None:
     study(toy_model, tmp_path, ["beam"], algorithms=("dba", "cbs"), beams=(1, 2))
     for what in ("bleu", "score", "work", "p"):
@@ -151,32 +155,3 @@ def test_a_plan_takes_known_algorithms_only() -> None:
         make_plan(beams=())
     with pytest.raises(InputError, match="unknown constraint set"):
         make_plan(sets=("some",))
-
-
-@pytest.mark.parametrize(
-    ("source", "reference", "said"),
-    [
-        ("a\nb\n", "x\n", "has 2 lines"),
-        ("a\n\nb\n", "x\ny\nz\n", "src: line 2 has nothing in it"),
-        ("", "", "empty"),
-        ("a\n", "\0\n", "ref: line 1 has a NUL"),
-        ("a\n", None, "can't be read"),
-        (b"\xff\n", "x\n", "not UTF-8"),
-    ],
-)
-def test_texts_that_do_not_fit_are_refused(
-    tmp_path: Path, source: str | bytes, reference: str | None, said: str
-) -> None:
-    (tmp_path / "src").write_bytes(source if isinstance(source, bytes) else source.encode())
-    if reference is not None:
-        (tmp_path / "ref").write_text(reference, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
-        read_text(tmp_path / "src", tmp_path / "ref", None)
-
-
-def test_lines_are_lines_and_a_limit_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "src").write_bytes("a\r\nb\u2028b\r\nc\r\n".encode())
-    (tmp_path / "ref").write_text("x\ny\nz", encoding="utf-8")
-    text = read_text(tmp_path / "src", tmp_path / "ref", 2)
-    assert text.sources == ["a", "b\u2028b"]
-    assert text.references == ["x", "y"]

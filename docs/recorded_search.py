@@ -1,4 +1,4 @@
-"""Searches as the tracing recorder has seen them, made easy to draw."""
+"""Searches that the tracing recorder has recorded, in a form that is easy to draw."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A search, and how its tokens are written."""
+class RecordedSearch:
+    """A recorded search, and the text of its tokens."""
 
     source: str
     output: str
@@ -21,7 +21,9 @@ class Seen:
     written: dict[int, str]
 
     @classmethod
-    def watch(cls, text: str, constraints: Sequence[Any], algorithm: str, beam_size: int) -> Seen:
+    def record(
+        cls, text: str, constraints: Sequence[Any], algorithm: str, beam_size: int
+    ) -> RecordedSearch:
         """Translate with the model that comes along, without the lag that the paper lacks."""
         translator = lexbeam.load("en-de")
         trace = translator.trace(
@@ -43,7 +45,7 @@ class Seen:
         return self.search.steps[: self.search.ended + 1]
 
     def standing(self, step: int) -> dict[int, Candidate]:
-        """Return what stands in each slot after a step."""
+        """Return the hypothesis in each slot after a step."""
         beam = self.search.steps[step].beam
         candidates = self.search.steps[step].candidates
         return {slot: candidates[s.candidate] for slot, s in enumerate(beam) if s is not None}

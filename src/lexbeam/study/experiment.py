@@ -1,11 +1,10 @@
-"""The workbench of a study: a model, a test set, the constraints made from it, the results."""
+"""An experiment: one model, one test set, and what has been measured of them so far."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -15,51 +14,42 @@ from lexbeam.errors import ConstraintError
 from lexbeam.models.loading import find_model, load_model
 from lexbeam.models.model import Model
 from lexbeam.search.scorer import Scorer, Scores
-from lexbeam.study import sets
+from lexbeam.study import constraint_sets
 from lexbeam.study.metrics import Metrics
 from lexbeam.study.store import (
-    Cell,
+    Keyed,
     Result,
     Store,
+    digest_of_code,
     digest_of_folder,
     digest_of_lines,
-    digest_of_search,
 )
+from lexbeam.study.test_set import TestSet
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments
 from lexbeam.translation.translator import Translator
 
 CHUNK = 64
-"""Sentences translated between two signs of life."""
+"""How many sentences are translated between two calls of the progress function."""
 
 Progress = Callable[[str, float, float], None]
-"""Is told what is being measured, how much is done, and of how much."""
+"""Called with the name of a cell, the work done so far and the work in all."""
 
 
-class Measurable(Cell, Protocol):
-    """A cell that knows how to be measured, and about how much work that is."""
+class Cell(Keyed, Protocol):
+    """One measurement, for example a constraint set translated with one setting."""
 
-    def cost(self, bench: Bench) -> float:
-        """About how many hypotheses the model has to price at each step."""
+    def work(self, experiment: Experiment) -> float:
+        """Estimate how many hypotheses the model has to score, for the progress bar."""
         ...
 
-    def run(self, bench: Bench) -> Result:
+    def run(self, experiment: Experiment) -> Result:
         """Measure."""
         ...
 
 
-@dataclass
-class TestSet:
-    """Sentences and their reference translations."""
-
-    __test__ = False  # pytest takes the name for its own
-
-    sources: list[str]
-    references: list[str]
-
-
-class Bench:
-    """Measures cells, each once, and hands out the results."""
+class Experiment:
+    """A model and a test set. Every cell is measured once; its result is kept in a store."""
 
     def __init__(
         self, model: Model, text: TestSet, store: Store, seed: int = 0, identity: str = ""
@@ -72,17 +62,17 @@ class Bench:
         self.identity = identity
         self.target = model.target_text
         self._store = store
-        self._sets: dict[str, list[list[str]]] = {}
-        self._advance: Callable[[float], None] = lambda _: None
+        self._constraints: dict[str, list[list[str]]] = {}
+        self._report_share: Callable[[float], None] = lambda _: None
 
     @classmethod
     def open(
         cls, model: str | Path | None, text: TestSet, out: Path, seed: int, threads: int
-    ) -> Bench:
-        """Load a model and find what has been measured of it before."""
+    ) -> Experiment:
+        """Load a model, and the results that were measured with it before."""
         identity = digest_of_folder(find_model(model))
         basis = {
-            "code": digest_of_search(),
+            "code": digest_of_code(),
             "runtime": version("onnxruntime"),
             "model": identity,
             "sources": digest_of_lines(text.sources),
@@ -98,48 +88,51 @@ class Bench:
 
     # --- cells -------------------------------------------------------------------------------
 
-    def has(self, cell: Cell) -> bool:
-        """Tell whether a cell has been measured."""
+    def has(self, cell: Keyed) -> bool:
+        """Return whether a cell has been measured."""
         return self._store.get(cell) is not None
 
-    def result(self, cell: Measurable) -> Result:
-        """Return the result of a cell; it is measured if it has not been."""
+    def result(self, cell: Cell) -> Result:
+        """Return the result of a cell, and measure it first if that has not been done."""
         known = self._store.get(cell)
         return known if known is not None else self._store.put(cell, cell.run(self))
 
-    def measure(self, cells: Iterable[Measurable], progress: Progress) -> None:
-        """Measure all cells that have not been, telling how far it is."""
+    def measure(self, cells: Iterable[Cell], progress: Progress) -> None:
+        """Measure all cells that have not been measured, and report progress meanwhile."""
         missing = [cell for cell in dict.fromkeys(cells) if not self.has(cell)]
-        costs = [cell.cost(self) for cell in missing]
-        total, done = sum(costs), 0.0
-        for cell, cost in zip(missing, costs, strict=True):
+        work = [cell.work(self) for cell in missing]
+        total, done = sum(work), 0.0
+        for cell, its_work in zip(missing, work, strict=True):
             progress(cell.name, done, total)
-            with self._telling(cell.name, done, cost, total, progress):
+            with self._reporting(cell.name, done, its_work, total, progress):
                 self.result(cell)
-            done += cost
+            done += its_work
             progress(cell.name, done, total)
 
     @contextmanager
-    def _telling(
-        self, name: str, done: float, cost: float, total: float, progress: Progress
+    def _reporting(
+        self, name: str, done: float, work: float, total: float, progress: Progress
     ) -> Iterator[None]:
-        self._advance = lambda share: progress(name, done + share * cost, total)
+        """Report progress within one cell while it is measured."""
+        self._report_share = lambda share: progress(name, done + share * work, total)
         try:
             yield
         finally:
-            self._advance = lambda _: None
+            self._report_share = lambda _: None
 
     # --- constraints -------------------------------------------------------------------------
 
-    def constraints(self, name: str) -> list[list[str]]:
-        """Return the constraints of a set, a list for each sentence."""
-        if name not in self._sets:
-            made = sets.make(name, self.text.references, self.seed)
-            self._sets[name] = [[p for p in these if self._can_spell(p)] for these in made]
-        return self._sets[name]
+    def constraints(self, set_name: str) -> list[list[str]]:
+        """Return the constraints of a set, one list per sentence.
+
+        Phrases that the model can't spell, such as invisible characters, are left out.
+        """
+        if set_name not in self._constraints:
+            made = constraint_sets.make_constraint_set(set_name, self.text.references, self.seed)
+            self._constraints[set_name] = [list(filter(self._can_spell, each)) for each in made]
+        return self._constraints[set_name]
 
     def _can_spell(self, phrase: str) -> bool:
-        """Tell whether the model has any way to write a phrase; invisible ones it has not."""
         try:
             self.target.spell(phrase)
         except ConstraintError:
@@ -147,7 +140,7 @@ class Bench:
         return True
 
     def token_counts(self, phrases: Sequence[Sequence[str]]) -> list[int]:
-        """Return how many tokens the constraints of each sentence are to this model."""
+        """Return the number of constraint tokens per sentence, in the model's vocabulary."""
         return [sum(len(self.target.spell(p).ids) for p in these) for these in phrases]
 
     # --- translating -------------------------------------------------------------------------
@@ -158,7 +151,7 @@ class Bench:
         settings: SettingsArguments,
         sentences: Sequence[int] | None = None,
     ) -> list[Translation]:
-        """Translate the text, or some sentences of it, a line as one sentence."""
+        """Translate the test set, or some sentences of it. A line is never split."""
         chosen = range(len(self.text.sources)) if sentences is None else sentences
         settings = {"split": False, **settings}
         order = sorted(chosen, key=lambda i: len(self.text.sources[i]))
@@ -168,16 +161,16 @@ class Bench:
             some = order[start : start + size]
             outputs = self.translator.translate(
                 [self.text.sources[i] for i in some],
-                [sets.exactly(phrases[i]) for i in some],
+                [constraint_sets.exact(phrases[i]) for i in some],
                 **settings,
             )
             found.update(zip(some, outputs, strict=True))
-            self._advance(len(found) / len(order))
+            self._report_share(len(found) / len(order))
         return [found[i] for i in chosen]
 
 
 class CountingScorer:
-    """A model that counts what it is asked: steps, and hypotheses priced."""
+    """A scorer that counts the steps it takes and the hypotheses (rows) it scores."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
@@ -188,12 +181,12 @@ class CountingScorer:
         return getattr(self._scorer, name)
 
     def step(self, state: Any, tokens: Any, *args: Any, **more: Any) -> Scores:
-        """Count, and let the model answer."""
+        """Count the step, and take it."""
         self.steps += 1
         self.rows += len(tokens)
         return self._scorer.step(state, tokens, *args, **more)
 
-    def count(self) -> tuple[int, int]:
-        """Return the steps and rows since the last time this was called."""
+    def take_counts(self) -> tuple[int, int]:
+        """Return the steps and rows since the last call, and start again from 0."""
         counted, self.steps, self.rows = (self.steps, self.rows), 0, 0
         return counted

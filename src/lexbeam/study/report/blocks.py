@@ -1,4 +1,4 @@
-"""What a report is made of: text, tables and figures, written as Markdown and as HTML."""
+"""The blocks of a report, text, tables and figures, as Markdown and as HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers under a heading. ``decimals`` are printed; JSON has them whole."""
+    """A table. ``decimals`` is for printing; JSON has the numbers unrounded."""
 
     name: str
     caption: str
@@ -39,13 +39,13 @@ class Table:
         return f"{value:,}" if isinstance(value, int) else value
 
     def json(self) -> str:
-        """The table as JSON: a list of records."""
+        """Return the table as JSON: a list of records."""
         records = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         content = {"caption": plain(self.caption), "rows": records}
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
     def markdown(self) -> str:
-        """The table as Markdown, with its caption."""
+        """Return the table as Markdown, with its caption."""
         rows = [[self.show(value).replace("|", "\\|") for value in row] for row in self.rows]
         marks = ["---" if self._is_text(i) else "---:" for i in range(len(self.columns))]
         lines = [list(self.columns), marks, *rows]
@@ -53,7 +53,7 @@ class Table:
         return f"**{self.caption}**\n\n{table}\n"
 
     def html(self) -> str:
-        """The table as HTML."""
+        """Return the table as HTML."""
 
         def row(cells: Sequence[str], tag: str) -> str:
             kinds = ["" if self._is_text(i) else ' class="number"' for i in range(len(cells))]
@@ -76,7 +76,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture; ``draw`` gets matplotlib's axes."""
+    """A figure. ``draw`` is called with matplotlib's axes."""
 
     name: str
     caption: str
@@ -84,11 +84,11 @@ class Figure:
     size: tuple[float, float] = (6.4, 4.0)
 
     def markdown(self, folder: str) -> str:
-        """A link to the picture."""
+        """Return a link to the figure's file."""
         return f"![{plain(self.caption)}]({folder}/{self.name}.svg)\n\n*{self.caption}*\n"
 
     def html(self, svg: bytes) -> str:
-        """The picture itself."""
+        """Return the figure itself as HTML."""
         data = b64encode(svg).decode()
         return (
             f'<figure id="{self.name}"><img alt="{html.escape(plain(self.caption))}" '
@@ -110,7 +110,7 @@ class Section:
 
 
 def inline(text: str) -> str:
-    """Return a paragraph's Markdown as HTML."""
+    """Return the Markdown of a paragraph as HTML."""
     text = html.escape(text, quote=False)
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
@@ -118,5 +118,5 @@ def inline(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a paragraph without marks."""
+    """Return a paragraph without its Markdown."""
     return text.replace("`", "").replace("**", "")

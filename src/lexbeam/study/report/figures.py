@@ -1,4 +1,4 @@
-"""Drawing, always alike: the same numbers give the same bytes, as SVG and as PNG."""
+"""Drawing figures: the same numbers always give the same bytes, as SVG and as PNG."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.study.blocks import Figure
+from lexbeam.study.report.blocks import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-"""Told apart by colour-blind readers too (Okabe and Ito)."""
+"""Colours that colour-blind readers can tell apart (Okabe and Ito)."""
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")
 
@@ -32,17 +32,17 @@ _STYLE: Any = {
 
 @dataclass(frozen=True)
 class Line:
-    """A row of points under a name; ``look`` sets colour and marker, ``dash`` the line."""
+    """Points joined by a line. ``style`` sets colour and marker, ``dash`` the kind of line."""
 
     name: str
     xs: Sequence[float]
     ys: Sequence[float]
-    look: int = 0
+    style: int = 0
     dash: int = 0
 
 
 def render(figure: Figure) -> dict[str, bytes]:
-    """Return the picture by file ending."""
+    """Return the file contents of a figure, by file ending."""
     try:
         import matplotlib as mpl  # noqa: PLC0415
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
@@ -51,7 +51,7 @@ def render(figure: Figure) -> dict[str, bytes]:
         raise MissingExtraError("drawing figures", "study") from error
     pictures = {}
     with mpl.rc_context():
-        mpl.rcdefaults()  # whatever the user has set up for other pictures
+        mpl.rcdefaults()  # without the settings that the user has for other figures
         mpl.rcParams.update(_STYLE)
         canvas = Canvas(figsize=figure.size, layout="constrained")
         FigureCanvasAgg(canvas)
@@ -70,14 +70,14 @@ def draw_lines(
     y: str,
     level: tuple[str, float] | None = None,
 ) -> None:
-    """Draw lines with markers; ``level`` is a dashed line across."""
+    """Draw lines with markers. ``level`` is the name and height of a dashed line across."""
     for line in lines:
         axes.plot(
             line.xs,
             line.ys,
             label=line.name,
-            color=COLOURS[line.look % len(COLOURS)],
-            marker=MARKERS[line.look % len(MARKERS)],
+            color=COLOURS[line.style % len(COLOURS)],
+            marker=MARKERS[line.style % len(MARKERS)],
             linestyle=DASHES[line.dash % len(DASHES)],
             markersize=4.5,
             linewidth=1.4,
@@ -86,9 +86,9 @@ def draw_lines(
         axes.axhline(level[1], color="#555555", linestyle=(0, (4, 3)), linewidth=1, label=level[0])
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    outside(axes)
+    put_legend_outside(axes)
 
 
-def outside(axes: Any) -> None:
-    """Put the legend beside the picture, where it hides nothing."""
+def put_legend_outside(axes: Any) -> None:
+    """Put the legend beside the plot, where it hides nothing."""
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=2.6)

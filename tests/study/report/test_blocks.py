@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from lexbeam.study.blocks import Figure, Table, inline
+from lexbeam.study.report.blocks import Figure, Table, inline
 
 TABLE = Table("t", "A `caption`", ["set", "BLEU", "n"], [["a|b <i>", -1.25, 1200], ["c", None, 3]])
 

@@ -1,16 +1,16 @@
-"""Constraints met, in every cell that the report rests on."""
+"""How many constraints were met, over all cells of the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Block, Section, Table, Text, Value
-from lexbeam.study.measures import Translated
+from lexbeam.study.cells import Translated
+from lexbeam.study.experiment import Cell, Experiment
+from lexbeam.study.report.blocks import Block, Section, Table, Text, Value
 
 
-def show_met(bench: Bench, cells: Iterable[Measurable]) -> Section:
-    """Count over all settings; the text has been searched, nobody has been asked."""
+def show_constraints_met(experiment: Experiment, cells: Iterable[Cell]) -> Section:
+    """Return the section that counts met constraints and lists missed ones."""
     asked: dict[str, int] = {}
     met: dict[str, int] = {}
     settings: dict[str, int] = {}
@@ -18,14 +18,14 @@ def show_met(bench: Bench, cells: Iterable[Measurable]) -> Section:
     for cell in dict.fromkeys(cells):
         if not isinstance(cell, Translated):
             continue
-        result = bench.result(cell)
+        result = experiment.result(cell)
         if "refused" in result or not result["asked"]:
             continue
         name = cell.set_name
         settings[name] = settings.get(name, 0) + 1
         asked[name] = asked.get(name, 0) + result["asked"]
         met[name] = met.get(name, 0) + result["met"]
-        phrases, chosen = cell.phrases(bench), cell.chosen(bench)
+        phrases, chosen = cell.phrases(experiment), cell.chosen(experiment)
         for i in result["missed"]:
             sentence = chosen[i]
             missed.append([cell.name, sentence, "; ".join(phrases[sentence]), result["texts"][i]])

@@ -1,4 +1,4 @@
-"""Puts sections together: report.md and report.html, every table and figure on its own."""
+"""Writing a report: as Markdown, as HTML, and every table and figure as a file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from lexbeam.study.blocks import Figure, Section, Table, Text, inline
-from lexbeam.study.figures import render
-from lexbeam.study.store import write
+from lexbeam.study.report.blocks import Figure, Section, Table, Text, inline
+from lexbeam.study.report.figures import render
+from lexbeam.text.atomic_write import write_file
 
 _CSS = """
 :root { color-scheme: light; }
@@ -35,7 +35,7 @@ figcaption { font-size: .82rem; color: #555; } code { font-size: .88em; }
 def write_report(
     out: Path, name: str, title: str, sections: Sequence[Section], folders: tuple[str, str]
 ) -> None:
-    """Write a report in both forms, and its tables and figures to folders of their own."""
+    """Write ``name``.md and ``name``.html, and tables and figures into two folders."""
     tables, figures = folders
     markdown, page = [f"# {title}\n"], []
     for section in sections:
@@ -46,22 +46,22 @@ def write_report(
                 markdown.append(f"{block.text}\n")
                 page.append(f"<p>{inline(block.text)}</p>")
             elif isinstance(block, Table):
-                write(out / tables / f"{block.name}.json", block.json())
-                write(out / tables / f"{block.name}.md", block.markdown())
+                write_file(out / tables / f"{block.name}.json", block.json())
+                write_file(out / tables / f"{block.name}.md", block.markdown())
                 markdown.append(block.markdown())
                 page.append(block.html())
             else:
-                page.append(block.html(_picture(out / figures, block)))
+                page.append(block.html(_write_figure(out / figures, block)))
                 markdown.append(block.markdown(figures))
-    write(out / f"{name}.md", "\n".join(markdown))
-    write(out / f"{name}.html", _page(title, sections, page))
+    write_file(out / f"{name}.md", "\n".join(markdown))
+    write_file(out / f"{name}.html", _page(title, sections, page))
 
 
-def _picture(folder: Path, figure: Figure) -> bytes:
-    pictures = render(figure)
-    for kind, content in pictures.items():
-        write(folder / f"{figure.name}.{kind}", content)
-    return pictures["svg"]
+def _write_figure(folder: Path, figure: Figure) -> bytes:
+    files = render(figure)
+    for kind, content in files.items():
+        write_file(folder / f"{figure.name}.{kind}", content)
+    return files["svg"]
 
 
 def _page(title: str, sections: Sequence[Section], body: Sequence[str]) -> str:

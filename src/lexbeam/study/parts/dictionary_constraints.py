@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexbeam.study.bench import Bench, Measurable
-from lexbeam.study.blocks import Section, Table, Text, Value
-from lexbeam.study.dictionaries import Dictated, Dictionaries
-from lexbeam.study.plan import FREE, Plan, signed
-from lexbeam.study.sets import count_met
+from lexbeam.study.constraint_sets import count_met
+from lexbeam.study.dictionaries import Dictionaries, TranslatedWithDictionary
+from lexbeam.study.experiment import Cell, Experiment
+from lexbeam.study.plan import UNCONSTRAINED, Plan, signed
+from lexbeam.study.report.blocks import Section, Table, Text, Value
 
 TITLES = {"table": "phrase table", "names": "dictionary of names"}
 
 
-class Appendix:
-    """Constraints chosen automatically, and what noise does to them."""
+class DictionaryConstraints:
+    """What constraints that were chosen automatically do to BLEU."""
 
     name = "dictionaries"
 
-    def cells(self, plan: Plan) -> Sequence[Measurable]:
-        """The dictionaries, and the text translated with them."""
-        return [self._source(plan), plan.cell(FREE), *self._searches(plan).values()]
+    def cells(self, plan: Plan) -> Sequence[Cell]:
+        """Return the dictionaries, and the text translated with them."""
+        return [self._source(plan), plan.cell(UNCONSTRAINED), *self._searches(plan).values()]
 
-    def show(self, plan: Plan, bench: Bench) -> Section:
-        """Compare with no constraints, and with only the right ones."""
-        source = bench.result(self._source(plan))
-        free = bench.result(plan.cell(FREE))
+    def show(self, plan: Plan, experiment: Experiment) -> Section:
+        """Return a comparison with no constraints, and with only the right ones."""
+        source = experiment.result(self._source(plan))
+        free = experiment.result(plan.cell(UNCONSTRAINED))
         rows: list[list[Value]] = [["none", 0, None, None, free["bleu"], None, free["chrf"]]]
         gains = {}
         for title, cell in self._searches(plan).items():
-            result, phrases = bench.result(cell), cell.phrases(bench)
+            result, phrases = experiment.result(cell), cell.phrases(experiment)
             gains[title] = result["bleu"] - free["bleu"]
-            right = _share(phrases, bench.text.references)
+            right = _share(phrases, experiment.text.references)
             said = _share(phrases, free["texts"])
             row = [result["asked"], right, said, result["bleu"], gains[title], result["chrf"]]
             rows.append([title, *row])
@@ -82,9 +82,9 @@ class Appendix:
     def _source(self, plan: Plan) -> Dictionaries:
         return Dictionaries(plan.parallel, plan.entities)
 
-    def _searches(self, plan: Plan) -> dict[str, Dictated]:
+    def _searches(self, plan: Plan) -> dict[str, TranslatedWithDictionary]:
         return {
-            title + (", clean" if clean else ""): Dictated(
+            title + (", clean" if clean else ""): TranslatedWithDictionary(
                 name, plan.setting(), source=self._source(plan), clean=clean
             )
             for name, title in TITLES.items()
@@ -93,7 +93,7 @@ class Appendix:
 
 
 def _share(phrases: Sequence[Sequence[str]], texts: Sequence[str]) -> float | None:
-    """Return how many of the phrases stand in the texts, in per cent."""
+    """Return the share of the phrases that are in the texts, in per cent."""
     asked = sum(map(len, phrases))
     found = sum(count_met(text, these) for text, these in zip(texts, phrases, strict=True))
     return 100 * found / asked if asked else None

@@ -1,0 +1,35 @@
+"""``lexbeam pull``: fetch the model of a language pair."""
+
+from __future__ import annotations
+
+import click
+
+from lexbeam.cli.terminal import DownloadBar, graceful
+from lexbeam.models import registry
+
+
+@click.command("pull")
+@click.argument("pair")
+@click.option(
+    "--registry",
+    "url",
+    default=registry.REGISTRY_URL,
+    metavar="URL",
+    help="Address of a registry; Mozilla's unless given.",
+)
+@click.option("--architecture", help="tiny, base, base-memory, …; the released one unless given.")
+@click.option("--force", is_flag=True, help="Fetch the pair even if it is there already.")
+def command(pair: str, url: str, architecture: str | None, force: bool) -> None:
+    """Fetch the model of a language pair.
+
+    It goes to your data folder, where translate finds it by the name of the pair. A download
+    that was cut goes on where it stopped.
+
+    \b
+    Examples:
+      lexbeam pull en-de
+      lexbeam pull en-de --architecture tiny
+    """
+    with graceful(), DownloadBar() as bar:
+        path = registry.pull(pair, url, architecture, bar.update, force)
+    click.echo(path)

@@ -1,0 +1,55 @@
+"""The options by which a command takes settings: one for each that is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import click
+
+from lexbeam.search.settings import Declaration, declarations
+from lexbeam.translation.settings import TextSettings
+
+_LETTERS = {"beam_size": "-k", "nbest": "-n", "batch_size": "-b"}
+"""Settings that have a short option, too."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def setting_options(command: Command) -> Command:
+    """Let a command take the fields of `TextSettings`, under their names."""
+    hints = get_type_hints(TextSettings)
+    for name, declaration in reversed(list(declarations(TextSettings).items())):
+        command = _option(name, declaration, hints[name])(command)
+    return command
+
+
+def _option(name: str, declaration: Declaration, hint: Any) -> Callable[[Command], Command]:
+    default = getattr(TextSettings, name)
+    option = "--" + name.replace("_", "-")
+    if hint is bool:
+        switch = option.replace("--", "--no-", 1)
+        return click.option(
+            f"{option}/{switch}" if default else option,
+            is_flag=True,
+            default=default,
+            show_default=default,
+            help=declaration.help,
+        )
+    names = [_LETTERS[name], option] if name in _LETTERS else [option]
+    return click.option(
+        *names,
+        type=_type(declaration, hint),
+        default=default,
+        show_default=default is not None,
+        help=declaration.help,
+    )
+
+
+def _type(declaration: Declaration, hint: Any) -> Any:
+    """Return what click takes for a setting."""
+    if declaration.choices:
+        return click.Choice(declaration.choices)
+    if float not in (hint, *get_args(hint)):
+        return click.IntRange(None if declaration.least is None else int(declaration.least))
+    return click.FLOAT if declaration.least is None else click.FloatRange(declaration.least)

@@ -1,0 +1,1 @@
+"""How a report is made of text, tables and figures, and written to files."""
