@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import Occurrence, find_all
+from lexbeam.constraints.matching import Occurrence, find_all, find_excess
 from lexbeam.errors import ConstraintError, InputError, Subject, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Pattern
@@ -203,6 +203,10 @@ class Document:
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
+
+    def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
+        """Return the numbers of the demands that a text meets more often than they allow."""
+        return find_excess(text, [demand.surface for demand in self.demands], starts)
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length

@@ -6,6 +6,8 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.document import Document
@@ -27,6 +29,7 @@ def repair(document: Document) -> JobGenerator[None]:
             if _avoid_what_came_back(document, sentence)
             | _respell_missing(document, sentence)
             | _require_more(document, sentence)
+            | _limit_excess(document, sentence)
         ]
         if not broken:
             return
@@ -97,6 +100,30 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
                 required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
     changed = required != sentence.required
     sentence.required = required
+    return changed
+
+
+def _limit_excess(document: Document, sentence: SentenceState) -> bool:
+    """Keep what occurs too often in the text from a sentence that need not say it again.
+
+    Return whether there was anything to do.
+    """
+    text, starts = document.join([each.best for each in document.sentences])
+    changed = False
+    own = document.text_of(sentence, sentence.best)
+    for number in document.find_excess(text, starts):
+        demand = document.demands[number]
+        assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
+        if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):
+            continue
+        if assigned:
+            changed |= not demand.is_limited
+            document.demands[number] = replace(demand, is_limited=True)
+        else:
+            known = len(sentence.avoid)
+            ids = [spelling.ids for spelling in demand.spellings if not spelling.apart]
+            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *ids)))
+            changed |= len(sentence.avoid) > known
     return changed
 
 

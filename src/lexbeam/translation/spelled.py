@@ -26,6 +26,8 @@ class SpelledConstraint:
     """The constraint as the output shows it: what to look for in the text."""
     parts: tuple[tuple[Spelling, ...], ...]
     """The spellings of each part; no parts for a constraint at the start of the output."""
+    is_limited: bool = False
+    """Whether it has been found to occur more often than it may, so that the search counts it."""
 
     @classmethod
     def spell(
@@ -57,7 +59,9 @@ class SpelledConstraint:
 
         Of unknown characters it can't know which they are.
         """
-        return False
+        asked = self.asked
+        limited = asked.at_most is not None and (self.is_limited or asked.at_most == asked.count)
+        return limited and asked.soft is None and not any(s.pieces for s in self.spellings)
 
     @property
     def spellings(self) -> list[Spelling]:
@@ -99,7 +103,7 @@ class SpelledConstraint:
             within=self.asked.within,
             last=self.asked.at_end,
             penalty=None if firm else self.asked.soft,
-            may_overlap=len(chain) == len(self.asked.parts[first]) == 1,
+            may_overlap=self.is_exact or len(chain) == len(self.asked.parts[first]) == 1,
             exact=self.is_exact,
         )
 
@@ -108,12 +112,19 @@ class SpelledConstraint:
         return ShownPhrase(self.parts[first:last], self.asked.within, self.asked.at_end)
 
     def report(
-        self, text: str, found: Sequence[Occurrence], price: float | None
+        self,
+        text: str,
+        found: Sequence[Occurrence],
+        price: float | None,
+        is_excessive: bool = False,
     ) -> ConstraintReport:
-        """Return what became of it in a text, in which it was ``found`` at some occurrences."""
+        """Return what became of it in a text, in which it was ``found`` at some occurrences.
+
+        ``is_excessive`` says that it occurs more often than it may.
+        """
         asked = self.asked
         given = None if isinstance(asked.given, str) else asked.given
-        if len(found) < asked.count:
+        if len(found) < asked.count or is_excessive:
             return ConstraintReport(
                 asked.text, None, dropped=asked.soft is not None, price=price, asked=given
             )
