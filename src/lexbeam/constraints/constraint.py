@@ -72,6 +72,8 @@ class Constraint(ABC):
     """What the caller gave for it: a string, or an object as JSON has it."""
     source_offsets: Offsets = field(default=(), compare=False, repr=False)
     """Where its source begins in the text, one offset per count; empty if that is not known."""
+    is_from_source: bool = field(default=False, compare=False, repr=False)
+    """Whether the source demands it: a glossary's term, or something that is to be kept."""
 
     key: ClassVar[str]
     """The key of a JSON object that says which kind it is."""

@@ -89,10 +89,14 @@ def assign_tokens(
         return [None] * len(phrases)
     finder = _Finder(tokens, pieces)
     choices = [finder.placements(phrase) for phrase in phrases]
-    # Those that have the least choice come first, of these the longest.
+    # What begins or ends the output comes first, then what has the least choice, the longest first.
     order = sorted(
         range(len(phrases)),
-        key=lambda i: (len(choices[i]), -sum(p.end - p.start for p in (choices[i] or [()])[0])),
+        key=lambda i: (
+            not (phrases[i].parts[0][0].begins or phrases[i].at_end),
+            len(choices[i]),
+            -sum(placed.end - placed.start for placed in (choices[i] or [()])[0]),
+        ),
     )
     possible = [number for number in order if choices[number]]
     problem = _Problem(phrases, choices, possible)

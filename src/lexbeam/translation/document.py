@@ -5,7 +5,7 @@ The steps by which it is translated are in `lexbeam.translation.pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,12 +19,13 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import ShownPhrase, SourceText, TargetText
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart, required_occurrences
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
@@ -48,16 +49,21 @@ class Document:
         target: TargetText,
         settings: TextSettings,
         max_source_length: int,
+        find_invented: Callable[[str], list[Span]] = lambda _: [],
     ) -> None:
+        """Cut and spell; ``find_invented`` finds what a translation has and the text does not."""
         self.target = target
         self.settings = settings
+        self.find_invented = find_invented
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, target)
-        self.demands = [
-            SpelledConstraint.spell(asked, target, self.avoidance.words)
-            for asked in constraints.demanded
-        ]
+        self.demands = limit_exact(
+            [
+                SpelledConstraint.spell(asked, target, self.avoidance.words)
+                for asked in constraints.demanded
+            ]
+        )
         self.units = number_units(constraints.demanded)
         parts = _cut(text, source, max_source_length, settings.split)
         if not parts and (constraints.demanded or constraints.prefix):

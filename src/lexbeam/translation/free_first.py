@@ -34,7 +34,7 @@ def _may_be_free(document: Document, sentence: SentenceState) -> bool:
         return False
     demands = [document.demand(piece.unit) for piece in sentence.assigned]
     return all(
-        demand.asked.source_offsets
+        demand.asked.is_from_source
         and demand.asked.soft is None
         and not any(spelling.is_rewritten for spelling in demand.spellings)
         for demand in demands

@@ -130,6 +130,15 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
+def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[Span]:
+    """Return the spans of a translation that patterns match and the source does not have.
+
+    A model may write a placeholder of its own, or half of one.
+    """
+    known = {each.text for each in kept}
+    return [(e.start, e.end) for e in find_kept(text, patterns) if e.text not in known]
+
+
 def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
     """Return the demands by which an output has all that is kept, with their offsets in the source.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.errors import InputError
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
@@ -21,7 +22,11 @@ REPAIRS = 8
 
 
 def repair(document: Document) -> JobGenerator[None]:
-    """Search again where the text breaks what the tokens promised."""
+    """Search again where the text breaks what the tokens promised.
+
+    Where the search then finds nothing, what was found before stays; the report says what is
+    missing or unavoided in it.
+    """
     for _ in range(REPAIRS):
         broken = [
             sentence
@@ -33,7 +38,10 @@ def repair(document: Document) -> JobGenerator[None]:
         ]
         if not broken:
             return
-        yield from document.search(broken)
+        try:
+            yield from document.search(broken)
+        except InputError:
+            return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
@@ -61,7 +69,8 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     demanded = document.shown(sentence)
     ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
     for hypothesis in sentence.hypotheses:
-        for span in document.avoidance.find(document.text_of(sentence, hypothesis)):
+        text = document.text_of(sentence, hypothesis)
+        for span in (*document.avoidance.find(text), *document.find_invented(text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))

@@ -16,8 +16,15 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
-from lexbeam.text.word_boundaries import contains, occurrences
-from lexbeam.translation.keep import Kept, compile_patterns, demands_of, find_kept, respace
+from lexbeam.text.word_boundaries import Span, contains, occurrences
+from lexbeam.translation.keep import (
+    Kept,
+    Patterns,
+    compile_patterns,
+    demands_of,
+    find_kept,
+    respace,
+)
 from lexbeam.translation.results import Translation
 
 
@@ -29,6 +36,8 @@ class SourceDemands:
     avoid: tuple[Constraint, ...] = ()
     kept: Sequence[Kept] = ()
     """What the translation has to keep unchanged."""
+    patterns: Patterns = ()
+    """The patterns by which it was found."""
 
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
@@ -46,6 +55,10 @@ class SourceDemands:
             avoid=tuple(dict.fromkeys((*asked.avoid, *avoid))),
             prefix=asked.prefix,
         )
+
+    def find_invented(self, text: str) -> list[Span]:
+        """Return the spans of a translation that look like something kept and are not."""
+        return find_invented(text, self.kept, self.patterns)
 
     def respace(self, translation: Translation) -> Translation:
         """Return a translation in which what was kept has spaces around it as in the source."""
@@ -89,6 +102,7 @@ class SourceTerms:
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
+            patterns=self._patterns,
         )
 
 
@@ -98,7 +112,10 @@ def _read(demands: Iterable[tuple[Any, Offsets]], reader: Reader) -> list[Constr
         shapes.append(shape)
         offsets.append(at)
     constraints = reader.demands(shapes, "glossary")
-    return [replace(c, source_offsets=at) for c, at in zip(constraints, offsets, strict=True)]
+    return [
+        replace(c, source_offsets=at, is_from_source=True)
+        for c, at in zip(constraints, offsets, strict=True)
+    ]
 
 
 def _exactly(term: Constraint) -> Constraint:
@@ -114,7 +131,9 @@ def _limited(found: Sequence[Constraint], asked: Constraints) -> list[Constraint
         equal = sum(each.count for each in found if each.once == constraint.once)
         needed = sum(each.count * _least_inside(constraint, each) for each in others)
         begun = sum(_count(form, asked.prefix) for form in constraint.parts[0])
-        is_safe = needed + begun <= equal
+        forms = set(constraint.parts[0])
+        is_asked = any(each.is_phrase and forms & set(each.parts[0]) for each in asked.demanded)
+        is_safe = needed + begun <= equal and not is_asked
         limited.append(constraint if is_safe else replace(constraint, at_most=None))
     return limited
 

@@ -13,6 +13,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import ShownPhrase, Spelling, TargetText
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -27,7 +28,7 @@ class SpelledConstraint:
     parts: tuple[tuple[Spelling, ...], ...]
     """The spellings of each part; no parts for a constraint at the start of the output."""
     is_limited: bool = False
-    """Whether it has been found to occur more often than it may, so that the search counts it."""
+    """Whether the search keeps to its limit; otherwise the text is looked at afterwards."""
 
     @classmethod
     def spell(
@@ -60,7 +61,7 @@ class SpelledConstraint:
         Of unknown characters it can't know which they are.
         """
         asked = self.asked
-        limited = asked.at_most is not None and (self.is_limited or asked.at_most == asked.count)
+        limited = self.is_limited and asked.at_most is not None
         return limited and asked.soft is None and not any(s.pieces for s in self.spellings)
 
     @property
@@ -179,6 +180,30 @@ class SpelledPrefix:
         """What the output has to show for it: nothing if its tokens write it as it is."""
         is_rewritten = any(way.is_rewritten for way in self.spellings[:1])
         return [ShownPhrase((self.spellings,))] if is_rewritten else []
+
+
+def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
+    """Return demands, of which the search counts those that must occur exactly so many times.
+
+    Not so what is also part of a chain: a hypothesis that has said it too early could neither
+    repeat it nor finish the chain.
+    """
+    chained = [
+        form
+        for demand in demands
+        if len(demand.asked.parts) > 1
+        for part in demand.asked.parts
+        for form in part
+    ]
+    unlimited = {demand.asked.once for demand in demands if demand.asked.at_most is None}
+    limited = []
+    for demand in demands:
+        asked = demand.asked
+        is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
+        is_exact = asked.at_most is not None and asked.at_most == asked.count
+        is_limited = is_exact and not is_chained and asked.once not in unlimited
+        limited.append(replace(demand, is_limited=is_limited))
+    return limited
 
 
 def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:
