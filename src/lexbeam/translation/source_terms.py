@@ -22,6 +22,7 @@ from lexbeam.translation.keep import (
     Patterns,
     compile_patterns,
     demands_of,
+    find_invented,
     find_kept,
     respace,
 )
