@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lexbeam.errors import ScorerError
-from lexbeam.search.scorer import Scores, can_attend, refuse_nonsense
+from lexbeam.search.scorer import Scores, can_attend, refuse_wrong_shapes
 from lexbeam.testing import HistoryScorer
 
 
@@ -19,12 +19,12 @@ def scores(attention: object) -> Scores:
 )
 def test_attention_that_makes_no_sense_is_refused(attention: object) -> None:
     with pytest.raises(ScorerError, match="attention"):
-        refuse_nonsense(scores(attention), 2, 0, 0)
+        refuse_wrong_shapes(scores(attention), 2, 0, 0)
 
 
 def test_attention_that_makes_sense_is_taken() -> None:
-    refuse_nonsense(scores([[0.5, 0.5], [1, 0]]), 2, 0, 0)
-    refuse_nonsense(scores(np.zeros((2, 0))), 2, 0, 0)
+    refuse_wrong_shapes(scores([[0.5, 0.5], [1, 0]]), 2, 0, 0)
+    refuse_wrong_shapes(scores(np.zeros((2, 0))), 2, 0, 0)
 
 
 def test_a_scorer_attends_only_if_it_says_so() -> None:

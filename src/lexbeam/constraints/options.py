@@ -109,6 +109,24 @@ OPTIONS = {
         },
         partial(_read_whole_number, least=1, most=MAX_COUNT),
     ),
+    "exactly": Option(
+        {
+            "description": "So many times, neither more nor less.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+        },
+        partial(_read_whole_number, least=1, most=MAX_COUNT),
+    ),
+    "at_most": Option(
+        {
+            "description": "Not more often than this; not less than `count`.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+        },
+        partial(_read_whole_number, least=1, most=MAX_COUNT),
+    ),
     "soft": Option(
         {
             "description": "Dropped if it costs more log-probability than this.",
@@ -139,10 +157,30 @@ OPTIONS = {
 """All options by name, in the order in which they are read."""
 
 
+_EXCLUSIVE = (
+    ("exactly", "count"),
+    ("exactly", "at_most"),
+    ("exactly", "soft"),
+    ("at_most", "soft"),
+)
+"""Options that can't be given together."""
+
+
 def read_options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the fields of a `Constraint` that options set; None leaves a field as it is."""
-    return {
+    fields = {
         name: option.read(given[name], f"{where}.{name}")
         for name, option in OPTIONS.items()
         if option.read is not None and given.get(name) is not None
     }
+    for one, other in _EXCLUSIVE:
+        if one in fields and other in fields:
+            raise ConstraintError(f'{where} has "{one}" and "{other}": give one of them')
+    if "exactly" in fields:
+        fields["count"] = fields["at_most"] = fields.pop("exactly")
+    if fields.get("at_most", MAX_COUNT) < fields.get("count", 1):
+        raise ConstraintError(
+            f"{where}.at_most is {fields['at_most']}, but count is {fields['count']}: "
+            "lower the count"
+        )
+    return fields

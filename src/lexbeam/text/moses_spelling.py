@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
 from lexbeam.text.prefixes import completions
-from lexbeam.text.shown_phrases import Placed, Spelling
-from lexbeam.text.spelling import Phrases, TargetText
+from lexbeam.text.shown_phrases import Assignment, Placed, ShownPhrase, Spelling
+from lexbeam.text.spelling import Phrases, TargetText, as_shown
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
@@ -52,8 +52,16 @@ class MosesText(TargetText):
         found = completions(self._wordwise, " ".join(words), spelling.ids)
         return [replace(spelling, ids=ids) for ids, _ in found]
 
+    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
+        """Return which tokens show each phrase; how its words are joined comes later."""
+        as_written = [
+            ShownPhrase(tuple(tuple(replace(s, written="") for s in part) for part in shown.parts))
+            for shown in map(as_shown, phrases)
+        ]
+        return super()._assign(tokens, pieces, as_written)
+
     def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
-        words = self._moses.words(pieces)
+        words = self._moses.words([piece for piece in pieces if piece])
         spellings = _spellings_of(phrases)
         units: Units = {}
         while True:
@@ -117,12 +125,9 @@ class MosesText(TargetText):
 def _spellings_of(phrases: Phrases) -> list[Spelling]:
     """Return the spellings of phrases; of a prefix that goes on in several ways only the first."""
     found: list[Spelling] = []
-    for phrase in phrases:
-        if isinstance(phrase, Spelling):
-            found.append(phrase)
-        else:
-            for part in phrase.parts:
-                found += part[:1] if part[0].begins else part
+    for phrase in map(as_shown, phrases):
+        for part in phrase.parts:
+            found += part[:1] if part[0].begins else part
     return found
 
 

@@ -89,10 +89,14 @@ def assign_tokens(
         return [None] * len(phrases)
     finder = _Finder(tokens, pieces)
     choices = [finder.placements(phrase) for phrase in phrases]
-    # Those that have the least choice come first, of these the longest.
+    # What begins or ends the output comes first, then what has the least choice, the longest first.
     order = sorted(
         range(len(phrases)),
-        key=lambda i: (len(choices[i]), -sum(p.end - p.start for p in (choices[i] or [()])[0])),
+        key=lambda i: (
+            not (phrases[i].parts[0][0].begins or phrases[i].at_end),
+            len(choices[i]),
+            -sum(placed.end - placed.start for placed in (choices[i] or [()])[0]),
+        ),
     )
     possible = [number for number in order if choices[number]]
     problem = _Problem(phrases, choices, possible)
@@ -192,41 +196,42 @@ class _Problem:
 
     def assign_all(self) -> Assignment | None:
         """Return an assignment in which every phrase gets tokens; None if none is found."""
-        tried = [0] * len(self._order)
-        depth = steps = 0
-        while 0 <= depth < len(self._order) and steps < _MOST_STEPS:
-            steps += 1
-            index = self._next_fitting(depth, tried[depth])
-            if index is None:
-                tried[depth] = 0
-                self._assigned[self._order[depth]] = None
-                depth -= 1
-            else:
-                number = self._order[depth]
-                self._assigned[number] = self._choices[number][index]
-                tried[depth] = index + 1
-                depth += 1
-        return self._assigned if depth == len(self._order) else None
+        untried: list[Iterator[tuple[Placed, ...]]] = []
+        for _ in range(_MOST_STEPS):
+            if len(untried) == len(self._order):
+                return self._assigned
+            untried.append(self._fitting(len(untried)))
+            while untried:
+                number = self._order[len(untried) - 1]
+                self._assigned[number] = next(untried[-1], None)
+                if self._assigned[number] is not None:
+                    break
+                untried.pop()
+            if not untried:
+                return None
+        return None
 
     def assign_some(self) -> Assignment:
         """Return an assignment in which each phrase gets the first tokens that are left for it."""
         self._assigned = [None] * len(self._choices)
         for depth, number in enumerate(self._order):
-            index = self._next_fitting(depth, 0)
-            self._assigned[number] = None if index is None else self._choices[number][index]
+            self._assigned[number] = next(self._fitting(depth), None)
         return self._assigned
 
-    def _next_fitting(self, depth: int, index: int) -> int | None:
-        """Return the index of the next choice that agrees with what comes before in the order."""
+    def _fitting(self, depth: int) -> Iterator[tuple[Placed, ...]]:
+        """Yield the choices of a phrase that agree with those before, those of its own first."""
         number = self._order[depth]
         before = [placed for each in self._order[:depth] for placed in self._assigned[each] or ()]
         taken = [self._assigned[each] for each in self._equal[number]]
-        options = self._choices[number]
-        while index < len(options):
-            if options[index] not in taken and _all_agree(options[index], before):
-                return index
-            index += 1
-        return None
+        agreeing = [
+            each for each in self._choices[number] if each not in taken and _all_agree(each, before)
+        ]
+        return iter(sorted(agreeing, key=lambda each: _overlap(each, before)))
+
+
+def _overlap(placed: Sequence[Placed], others: Sequence[Placed]) -> bool:
+    """Return whether any two of two groups share tokens."""
+    return any(a.start < b.end and b.start < a.end for a in placed for b in others)
 
 
 def _all_agree(placed: Sequence[Placed], others: Sequence[Placed]) -> bool:

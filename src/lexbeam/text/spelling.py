@@ -19,6 +19,7 @@ from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.languages import base_language
 from lexbeam.text.prefixes import completions
 from lexbeam.text.shown_phrases import (
+    Assignment,
     Placed,
     ShownPhrase,
     Spelling,
@@ -113,11 +114,6 @@ class TargetText:
         size = self._processor.get_piece_size()
         return self._processor.id_to_piece([int(i) if i < size else self._eos for i in ids])
 
-    def assign(self, ids: Iterable[int], phrases: Phrases) -> list[bool]:
-        """Return for each phrase whether tokens are left to show it."""
-        tokens = list(ids)
-        return [each is not None for each in self._assign(tokens, self.pieces(tokens), phrases)]
-
     def tokens_at(self, ids: Sequence[int], span: Span, phrases: Phrases = ()) -> tuple[int, ...]:
         """Return the tokens that write a span of the decoded text.
 
@@ -148,14 +144,12 @@ class TargetText:
                 pieces[each.start : each.end] = each.spelling.pieces
         return pieces, outermost(placed)
 
-    def _assign(
-        self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases
-    ) -> list[tuple[Placed, ...] | None]:
-        shown = [ShownPhrase(((p,),)) if isinstance(p, Spelling) else p for p in phrases]
+    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
+        """Return which tokens show each phrase."""
         size = len(tokens)
         while size and tokens[size - 1] == self._eos:
             size -= 1
-        return assign_tokens(tokens[:size], pieces[:size], shown)
+        return assign_tokens(tokens[:size], pieces[:size], list(map(as_shown, phrases)))
 
     def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
         """Return pieces as a text in which phrases look as they were asked for."""
@@ -297,6 +291,11 @@ def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
             yield chr(code) if code < 0x80 else ""
         else:
             yield "" if any(flag) else piece.replace(SPACE, " ")
+
+
+def as_shown(phrase: ShownPhrase | Spelling) -> ShownPhrase:
+    """Return a phrase; a spelling is one that may stand anywhere."""
+    return ShownPhrase(((phrase,),)) if isinstance(phrase, Spelling) else phrase
 
 
 def asked_as(phrase: str, spelling: Spelling) -> Spelling:

@@ -5,13 +5,13 @@ The steps by which it is translated are in `lexbeam.translation.pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import Occurrence, find_all
+from lexbeam.constraints.matching import Occurrence, find_all, find_excess
 from lexbeam.errors import ConstraintError, InputError, Subject, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Pattern
@@ -26,7 +26,7 @@ from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart, required_occurrences
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
@@ -50,17 +50,23 @@ class Document:
         target: TargetText,
         settings: TextSettings,
         max_source_length: int,
+        find_invented: Callable[[str], list[Span]] = lambda _: [],
     ) -> None:
+        """Cut and spell; ``find_invented`` finds what a translation has and the text does not."""
+        self.text = text
         self.target = target
         self._source = source
         self.settings = settings
+        self.find_invented = find_invented
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, target)
-        self.demands = [
-            SpelledConstraint.spell(asked, target, self.avoidance.words)
-            for asked in constraints.demanded
-        ]
+        self.demands = limit_exact(
+            [
+                SpelledConstraint.spell(asked, target, self.avoidance.words)
+                for asked in constraints.demanded
+            ]
+        )
         self.units = number_units(constraints.demanded)
         parts = _cut(text, source, max_source_length, settings.split)
         if not parts and (constraints.demanded or constraints.prefix):
@@ -237,6 +243,10 @@ class Document:
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
+
+    def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
+        """Return the numbers of the demands that a text meets more often than they allow."""
+        return find_excess(text, [demand.surface for demand in self.demands], starts)
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length

@@ -6,7 +6,10 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.errors import InputError
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
@@ -19,7 +22,11 @@ REPAIRS = 8
 
 
 def repair(document: Document) -> JobGenerator[None]:
-    """Search again where the text breaks what the tokens promised."""
+    """Search again where the text breaks what the tokens promised.
+
+    Where the search then finds nothing, what was found before stays; the report says what is
+    missing or unavoided in it.
+    """
     for _ in range(REPAIRS):
         broken = [
             sentence
@@ -27,10 +34,14 @@ def repair(document: Document) -> JobGenerator[None]:
             if _avoid_what_came_back(document, sentence)
             | _respell_missing(document, sentence)
             | _require_more(document, sentence)
+            | _limit_excess(document, sentence)
         ]
         if not broken:
             return
-        yield from document.search(broken)
+        try:
+            yield from document.search(broken)
+        except InputError:
+            return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
@@ -58,7 +69,8 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     demanded = document.shown(sentence)
     ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
     for hypothesis in sentence.hypotheses:
-        for span in document.avoidance.find(document.text_of(sentence, hypothesis)):
+        text = document.text_of(sentence, hypothesis)
+        for span in (*document.avoidance.find(text), *document.find_invented(text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
@@ -97,6 +109,30 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
                 required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
     changed = required != sentence.required
     sentence.required = required
+    return changed
+
+
+def _limit_excess(document: Document, sentence: SentenceState) -> bool:
+    """Keep what occurs too often in the text from a sentence that need not say it again.
+
+    Return whether there was anything to do.
+    """
+    text, starts = document.join([each.best for each in document.sentences])
+    changed = False
+    own = document.text_of(sentence, sentence.best)
+    for number in document.find_excess(text, starts):
+        demand = document.demands[number]
+        assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
+        if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):
+            continue
+        if assigned:
+            changed |= not demand.is_limited
+            document.demands[number] = replace(demand, is_limited=True)
+        else:
+            known = len(sentence.avoid)
+            ids = [spelling.ids for spelling in demand.spellings if not spelling.apart]
+            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *ids)))
+            changed |= len(sentence.avoid) > known
     return changed
 
 

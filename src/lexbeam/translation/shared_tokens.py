@@ -7,6 +7,7 @@ tokens, and one occurrence of them would do for both. The text can show only one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.shown_phrases import count_inside
 from lexbeam.text.spelling import Spelling
 from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.spelled import (
     SpelledConstraint,
     SpelledPrefix,
@@ -45,7 +47,10 @@ class DemandedPart(NamedTuple):
 
 
 def required_occurrences(parts: Sequence[DemandedPart], prefix: SpelledPrefix) -> dict[Forms, int]:
-    """Return how often unknown characters must occur, for those that phrases would share."""
+    """Return how often unknown characters must occur, for those that phrases can't share.
+
+    Phrases share an occurrence where they show the same characters.
+    """
     unknown = [part for part in parts if all(each.pieces for each in part.spellings)]
     begun = [way for way in prefix.spellings[:1] if way.pieces]
     required: dict[Forms, int] = {}
@@ -54,10 +59,26 @@ def required_occurrences(parts: Sequence[DemandedPart], prefix: SpelledPrefix) -
             continue
         alike = [other for other in unknown if other.forms == part.forms]
         longer = [other.spellings[0] for other in unknown if other.forms != part.forms]
-        inside = sum(count_inside(part.spellings, outer) for outer in [*longer, *begun])
-        if inside or len({other.demand.surface for other in alike}) > 1:
-            required[part.forms] = len(alike) + inside
+        inside = sum(
+            count_inside(part.spellings, outer)
+            for outer in [*longer, *begun]
+            if not all(contains(outer.surface, other.spellings[0].surface) for other in alike)
+        )
+        shown = _most_shown(alike)
+        if inside or len(shown) > 1:
+            required[part.forms] = sum(shown.values()) + inside
     return required
+
+
+def _most_shown(parts: Sequence[DemandedPart]) -> Counter[tuple[str, ...]]:
+    """Return how often each surface must be shown: as often as one constraint asks for it."""
+    most: Counter[tuple[str, ...]] = Counter()
+    asked = Counter(
+        (part.demand.surface, tuple(s.surface for s in part.spellings)) for part in parts
+    )
+    for (_, surfaces), times in asked.items():
+        most[surfaces] = max(most[surfaces], times)
+    return most
 
 
 def occurrences_of(spellings: Sequence[Spelling], tokens: Sequence[int]) -> int:

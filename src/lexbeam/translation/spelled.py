@@ -13,6 +13,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import ShownPhrase, Spelling, TargetText
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -26,6 +27,8 @@ class SpelledConstraint:
     """The constraint as the output shows it: what to look for in the text."""
     parts: tuple[tuple[Spelling, ...], ...]
     """The spellings of each part; no parts for a constraint at the start of the output."""
+    is_limited: bool = False
+    """Whether the search keeps to its limit; otherwise the text is looked at afterwards."""
 
     @classmethod
     def spell(
@@ -57,7 +60,9 @@ class SpelledConstraint:
 
         Of unknown characters it can't know which they are.
         """
-        return False
+        asked = self.asked
+        limited = self.is_limited and asked.at_most is not None
+        return limited and asked.soft is None and not any(s.pieces for s in self.spellings)
 
     @property
     def spellings(self) -> list[Spelling]:
@@ -99,7 +104,7 @@ class SpelledConstraint:
             within=self.asked.within,
             last=self.asked.at_end,
             penalty=None if firm else self.asked.soft,
-            may_overlap=len(chain) == len(self.asked.parts[first]) == 1,
+            may_overlap=self.is_exact or len(chain) == len(self.asked.parts[first]) == 1,
             exact=self.is_exact,
         )
 
@@ -108,12 +113,19 @@ class SpelledConstraint:
         return ShownPhrase(self.parts[first:last], self.asked.within, self.asked.at_end)
 
     def report(
-        self, text: str, found: Sequence[Occurrence], price: float | None
+        self,
+        text: str,
+        found: Sequence[Occurrence],
+        price: float | None,
+        is_excessive: bool = False,
     ) -> ConstraintReport:
-        """Return what became of it in a text, in which it was ``found`` at some occurrences."""
+        """Return what became of it in a text, in which it was ``found`` at some occurrences.
+
+        ``is_excessive`` says that it occurs more often than it may.
+        """
         asked = self.asked
         given = None if isinstance(asked.given, str) else asked.given
-        if len(found) < asked.count:
+        if len(found) < asked.count or is_excessive:
             return ConstraintReport(
                 asked.text, None, dropped=asked.soft is not None, price=price, asked=given
             )
@@ -170,6 +182,30 @@ class SpelledPrefix:
         return [ShownPhrase((self.spellings,))] if is_rewritten else []
 
 
+def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
+    """Return demands, of which the search counts those that must occur exactly so many times.
+
+    Not so what is also part of a chain: a hypothesis that has said it too early could neither
+    repeat it nor finish the chain.
+    """
+    chained = [
+        form
+        for demand in demands
+        if len(demand.asked.parts) > 1
+        for part in demand.asked.parts
+        for form in part
+    ]
+    unlimited = {demand.asked.once for demand in demands if demand.asked.at_most is None}
+    limited = []
+    for demand in demands:
+        asked = demand.asked
+        is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
+        is_exact = asked.at_most is not None and asked.at_most == asked.count
+        is_limited = is_exact and not is_chained and asked.once not in unlimited
+        limited.append(replace(demand, is_limited=is_limited))
+    return limited
+
+
 def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:
     """Return spellings as the search knows them."""
     forms = (Form(each.ids, first=each.first, apart=each.apart) for each in spellings)
@@ -214,8 +250,10 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     for variant in variants(form, asked.case):
         ways = target.spell_all(variant.text)
         if not ways[0].pieces:
-            for way in _with_space(ways) if spaced else ways:
-                yield replace(way, first=True) if variant.first else way
+            if variant.first:
+                yield replace(ways[0], first=True)
+            else:
+                yield from _with_space(ways) if spaced else ways
 
 
 def _with_space(spellings: Sequence[Spelling]) -> Sequence[Spelling]:

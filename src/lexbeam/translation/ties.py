@@ -8,7 +8,7 @@ constraints, and avoided: a term replaces a word and does not stand beside it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,39 +74,36 @@ def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
     return tuple(spans[: constraint.count])
 
 
-def search_tied(document: Document) -> JobGenerator[None]:
-    """Search for all sentences, those with ties so that terms replace what the model would say.
+def search_tied(
+    document: Document, sentences: Sequence[SentenceState], drafts: Mapping[int, Hypothesis]
+) -> JobGenerator[None]:
+    """Search for sentences; terms replace what the drafts of some sentences say for their source.
 
-    Where that leaves no way to meet everything, nothing is avoided on account of ties.
+    ``drafts`` are given by the index of the sentence. Where there is no way to meet everything
+    without what the drafts say, nothing is avoided on account of ties.
     """
-    tied = [each for each in document.sentences if document.ties(each, each.assigned)]
-    drafts = yield [document.draft(sentence) for sentence in tied] if tied else []
-    for sentence, hypotheses in zip(tied, drafts, strict=True):
-        if hypotheses and hypotheses[0].attention is not None:
-            sentence.displaced = _displaced(document, sentence, hypotheses[0])
+    drafted = [(sentences[index], draft) for index, draft in drafts.items()]
+    for sentence, draft in drafted:
+        sentence.displaced = find_displaced(document, sentence, draft)
     try:
-        yield from document.search(document.sentences)
+        yield from document.search(sentences)
     except ConstraintError:
-        if not any(sentence.displaced for sentence in tied):
+        if not any(sentence.displaced for sentence, _ in drafted):
             raise
-        for sentence in tied:
+        for sentence, _ in drafted:
             sentence.displaced = []
-        yield from document.search(document.sentences)
-    yield from _search_wider(document, tied, [each[0].score for each in drafts])
+        yield from document.search(sentences)
+    yield from _search_wider(document, drafted)
 
 
 def _search_wider(
-    document: Document, tied: Sequence[SentenceState], free_scores: Sequence[float]
+    document: Document, drafted: Sequence[tuple[SentenceState, Hypothesis]]
 ) -> JobGenerator[None]:
     """Search again with a wider beam where a translation is far worse than the free one.
 
     What stands beside a term is decided before the term is said: a narrow beam may have lost it.
     """
-    poor = [
-        sentence
-        for sentence, free in zip(tied, free_scores, strict=True)
-        if sentence.best.score < free - POOR
-    ]
+    poor = [each for each, draft in drafted if each.best.score < draft.score - POOR]
     settings = document.settings.of_ties
     settings = replace(settings, beam_size=WIDER * settings.beam_size)
     found = yield [document.job(each, each.assigned, settings) for each in poor] if poor else []
@@ -115,11 +112,12 @@ def _search_wider(
             sentence.take(hypotheses, sentence.assigned)
 
 
-def _displaced(
+def find_displaced(
     document: Document, sentence: SentenceState, draft: Hypothesis
 ) -> list[tuple[int, ...]]:
     """Return the tokens of what a draft says for the sources of tied constraints."""
-    assert draft.attention is not None
+    if draft.attention is None:
+        return []
     words = split_words(document.target.pieces(draft.tokens))
     texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
     demanded = _words_of(document, sentence.assigned)
@@ -150,6 +148,16 @@ def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> l
     if several:
         return [text for _, text in longer]
     return [max(longer or clear)[1]] if clear else []
+
+
+def competes(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a sentence has a tied constraint that is not the source itself, kept."""
+    for index in document.ties(sentence, sentence.assigned):
+        asked = document.demand(sentence.assigned[index].unit).asked
+        sources = {document.text[start:end] for start, end in asked.source_spans}
+        if not all(form in sources for part in asked.parts for form in part):
+            return True
+    return False
 
 
 def _has_several_words(document: Document, sentence: SentenceState, tokens: Sequence[int]) -> bool:

@@ -226,6 +226,7 @@ class Translator:
             self._target,
             settings,
             self._max_source_length,
+            found.find_invented,
         )
         return _Prepared(document, found)
 

@@ -226,6 +226,7 @@ class _Numbering:
             self.layout.hard_tokens.append((size, bit))
             self.layout.hard_wanted |= bit
         self.layout.states_of_each.append(2)
+        strict = pattern.strict
         for form in pattern.parts[0]:
             goal = Goal(
                 self._anchored(form),
@@ -233,8 +234,8 @@ class _Numbering:
                 wanted=bit,
                 weight=size,
                 size=size,
-                waits=not pattern.strict and self._waits(form.tokens),
-                strict=pattern.strict,
+                waits=not strict and self._waits(form.tokens),
+                strict=strict,
             )
             self.layout.goals.append(goal)
         return bit
