@@ -6,6 +6,7 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
@@ -28,13 +29,14 @@ def repair(document: Document) -> JobGenerator[None]:
     missing or unavoided in it.
     """
     for _ in range(REPAIRS):
+        excessive = _excessive(document)
         broken = [
             sentence
             for sentence in document.sentences
             if _avoid_what_came_back(document, sentence)
             | _respell_missing(document, sentence)
             | _require_more(document, sentence)
-            | _limit_excess(document, sentence)
+            | _limit_excess(document, sentence, excessive)
         ]
         if not broken:
             return
@@ -112,15 +114,21 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     return changed
 
 
-def _limit_excess(document: Document, sentence: SentenceState) -> bool:
+def _excessive(document: Document) -> list[int]:
+    """Return the numbers of the demands that the text meets more often than they allow."""
+    if all(demand.asked.at_most is None for demand in document.demands):
+        return []
+    return document.find_excess(*document.join([each.best for each in document.sentences]))
+
+
+def _limit_excess(document: Document, sentence: SentenceState, excessive: Sequence[int]) -> bool:
     """Keep what occurs too often in the text from a sentence that need not say it again.
 
     Return whether there was anything to do.
     """
-    text, starts = document.join([each.best for each in document.sentences])
     changed = False
-    own = document.text_of(sentence, sentence.best)
-    for number in document.find_excess(text, starts):
+    own = document.text_of(sentence, sentence.best) if excessive else ""
+    for number in excessive:
         demand = document.demands[number]
         assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
         if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):
