@@ -329,6 +329,7 @@ def test_what_is_reported_can_be_found(
         [{"gap": ["€", "¥"], "within": 1}, {"order": ["¥", "€"]}, "§"],
         [{"prefix": "→ "}, "€", {"suffix": "¥"}],
         [{"text": "gato ¥"}, "€ a"],
+        [{"order": ["gato", "¥"]}, {"suffix": "€"}],
     ],
 )
 def test_unknown_characters_of_all_kinds_are_there(

@@ -6,6 +6,7 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -102,16 +103,19 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     Return whether there was anything to do.
     """
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
-    required = dict(sentence.required)
+    before = dict(sentence.required), Counter(sentence.repeated)
     for piece in sentence.assigned:
         is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
-        if piece.unit in unmet and (is_rewritten or not document.is_soft(piece.unit)):
-            for part in document.demand(piece.unit).parts[piece.first : piece.last]:
-                found = occurrences_of(part, sentence.best.tokens)
-                required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
-    changed = required != sentence.required
-    sentence.required = required
-    return changed
+        if piece.unit not in unmet or (document.is_soft(piece.unit) and not is_rewritten):
+            continue
+        if piece.last - piece.first > 1:
+            sentence.repeated[piece] += 1
+            continue
+        part = document.demand(piece.unit).parts[piece.first]
+        found = occurrences_of(part, sentence.best.tokens)
+        known = sentence.required.get(forms_of(part), 0)
+        sentence.required[forms_of(part)] = max(known, found + 1)
+    return before != (sentence.required, sentence.repeated)
 
 
 def _excessive(document: Document) -> list[int]:

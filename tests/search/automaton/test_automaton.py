@@ -228,7 +228,7 @@ def test_a_token_that_many_phrases_begin_with() -> None:
     many = [[A, token] for token in range(10, 90)]
     found = trace(phrases=many, tokens=[A, 10, A, 89, 89, A, A, 50])
     assert [number for number, is_met in enumerate(found.met) if is_met] == [0, 40, 79]
-    automaton = Automaton([[[A, B]], many], vocabulary_size=100)
+    automaton = Automaton([[(A, B)], [(A, token) for token in range(10, 90)]], [[], []], 100)
     nodes = automaton.roots.repeat(2)
     after = automaton.follow(nodes, np.array([A, B, A, B]))
     assert automaton.follow(after, np.array([B, B, 11, 11])).tolist() == [
