@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.importers.huggingface.bart_network import bart_network, take_sinusoids
 from lexbeam.models.importers.huggingface.family import Family
@@ -23,7 +24,6 @@ from lexbeam.models.importers.huggingface.vocabularies import (
     read_pieces,
     special_tokens,
 )
-from lexbeam.models.model import naming
 
 
 class Marian(Family, model_types=("marian",)):
