@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
+from lexbeam.models.file_reading import naming
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
 from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
