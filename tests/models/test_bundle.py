@@ -363,7 +363,7 @@ MATRIX = "encoder_l1_ffn_W1"
         (f"{MATRIX}.scale", np.negative, f"a scale of {MATRIX} makes no sense"),
         (f"{MATRIX}.scale", lambda array: array * np.float32(np.inf), "not numbers"),
         (f"{MATRIX}.scale", lambda array: array[:, :1], "and scales"),
-        (f"{MATRIX}.activation", lambda _: np.float32([1, 2]), "is not one number"),
+        (f"{MATRIX}.activation", lambda _: np.ones(2, np.float32), "is not one number"),
         (f"{MATRIX}.activation", lambda _: np.float32(0), "makes no sense"),
         (f"{MATRIX}.activation", lambda _: np.float32(-3), "makes no sense"),
         (f"{MATRIX}.activation", lambda _: np.complex64(3), "values of type complex64"),
