@@ -6,11 +6,13 @@ What stands here is loaded when it is used, so that nothing waits for what it do
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from lexbeam.version import __version__
 
+TYPE_CHECKING = False  # what type checkers take for true; typing itself is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from lexbeam.constraints.glossary import Glossary
     from lexbeam.errors import (
         ConstraintError,

@@ -230,7 +230,7 @@ BAD_JSON_LINES = [
     (b'{"text": "a", "constraints": ["  "]}', "only spaces"),
     (b'{"text": "a", "constraints": ["\\u200b"]}', "no characters"),
     (b'{"text": "a", "constraints": ["b"], "avoid": ["b"]}', "drop one"),
-    (b'{"text": "a", "score": NaN}', "NaN is not JSON"),
+    (b'{"text": "a", "score": NaN}', '"score" has the value nan, which is not JSON'),
     (b"[" * 100_000, "not valid JSON"),
 ]
 
@@ -347,7 +347,7 @@ def test_help_loads_no_command() -> None:
     code += "; print(*[name for name in sys.modules if name.startswith(('lexbeam', 'numpy'))])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = shown.stdout.splitlines()[-1].split()
-    known = ["", ".cli", ".cli.main", ".errors", ".version"]
+    known = ["", ".cli", ".cli.main", ".cli.start", ".errors", ".version"]
     assert set(loaded) == {f"lexbeam{name}" for name in known}
 
 
