@@ -49,6 +49,7 @@ class Document:
         settings: TextSettings,
         max_source_length: int,
     ) -> None:
+        self.source = source
         self.target = target
         self.settings = settings
         self._prefix = constraints.prefix
@@ -139,6 +140,7 @@ class Document:
             whole_prefix=prefix.whole,
             max_length=self.settings.max_length or allowed,
             settings=settings or self.settings.of_search,
+            align=self.settings.alignments,
             name=partial(self._name, names, avoid),
         )
 

@@ -48,6 +48,8 @@ class Job:
     whole_prefix: bool = False
     max_length: int = 60
     settings: Settings = field(default_factory=Settings)
+    align: bool = False
+    """Whether its hypotheses are to say where the model attended."""
     name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
     """Says in the user's words what an error of the search speaks of."""
 
@@ -144,6 +146,7 @@ class BatchDecoder:
             closing=self._closing,
             starting=self._starting,
             observer=observer.begin(jobs, settings, self._scorer) if observer else None,
+            align=any(job.align for job in jobs),
             settings=settings,
         )
         if observer is not None:

@@ -26,7 +26,8 @@ class TextSettings(Settings):
     ``max_length`` limits the tokens of a sentence's translation; None allows as many as the
     source and the constraints call for. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model. ``prices`` asks what each
-    constraint costs, which takes one more search for each.
+    constraint costs, which takes one more search for each. ``alignments`` asks which words
+    translate which, of a model that says where it attends.
     """
 
     algorithm: str = "lookahead"
@@ -36,6 +37,7 @@ class TextSettings(Settings):
     batch_size: int = count(32, "Sentences searched together.")
     split: bool = flag(True, "Cut texts into sentences, or take each as one.")
     prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
+    alignments: bool = flag(False, "Say which words translate which.")
 
     @cached_property
     def of_search(self) -> Settings:
@@ -56,6 +58,7 @@ class SettingsArguments(SearchArguments, total=False):
     batch_size: int
     split: bool
     prices: bool
+    alignments: bool
 
 
 def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSettings:
