@@ -19,6 +19,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import ShownPhrase, SourceText, TargetText
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
@@ -35,6 +36,8 @@ class TranslatedSentence(NamedTuple):
     source: str
     output: str
     hypothesis: Hypothesis
+    source_tokens: Sequence[Span]
+    """Where the tokens of the source stand in it."""
 
 
 class Document:
@@ -181,7 +184,12 @@ class Document:
     def translated(self) -> list[TranslatedSentence]:
         """What the best translation was put together from."""
         return [
-            TranslatedSentence(each.part.text, self.text_of(each, each.best), each.best)
+            TranslatedSentence(
+                each.part.text,
+                self.text_of(each, each.best),
+                each.best,
+                self.source.token_spans(each.part.text),
+            )
             for each in self.sentences
         ]
 

@@ -146,7 +146,7 @@ class BatchDecoder:
             closing=self._closing,
             starting=self._starting,
             observer=observer.begin(jobs, settings, self._scorer) if observer else None,
-            align=any(job.align for job in jobs),
+            align=observer is not None or any(job.align for job in jobs),
             settings=settings,
         )
         if observer is not None:
