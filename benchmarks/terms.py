@@ -65,9 +65,7 @@ def read_test_set(src: Path, ref: Path, terms: Path, limit: int | None) -> TestS
 def demand(term: CompetingTerm, way: str, before: str = "") -> list[Any]:
     """Return a term as a constraint, with a word before it if one is given."""
     text = f"{before} {term.term}" if before else term.term
-    if way == "free":
-        return []
-    return [text] if way == "off" else [{"text": text, "source": list(term.span)}]
+    return [] if way == "free" else [{"text": text, "source": list(term.span)}]
 
 
 def translate(
@@ -120,7 +118,7 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
     complete = True
     for way in options.ways:
         constraints = [[c for term in terms for c in demand(term, way)] for terms in texts.terms]
-        run = translate(translator, texts.sources, constraints, settings_of(options))
+        run = translate(translator, texts.sources, constraints, settings_of(way, options))
         counts = show_row(way, run, texts, translator.info.get("target_language"))
         complete &= way == "free" or counts.met == counts.terms
         if options.out:
@@ -129,9 +127,10 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
     return complete
 
 
-def settings_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of the search."""
+def settings_of(way: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of the search for one way."""
     settings: dict[str, Any] = {"beam_size": options.beam_size}
+    settings["ties"] = "on" if way == "ties" else "off"
     if options.lag is not None:
         settings["lag"] = options.lag
     return settings
@@ -151,7 +150,7 @@ def show_function_words(
             chosen.append((source, single))
     sources = [source for source, _ in chosen]
     for way in [way for way in options.ways if way != "free"]:
-        settings = settings_of(options)
+        settings = settings_of(way, options)
         alone = translate(translator, sources, [demand(t, way) for _, t in chosen], settings)
         best = [(result.score, "", result.text) for result in alone.results]
         for word in words:
