@@ -16,12 +16,13 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from lexbeam.constraints.matching import Occurrence, find_chains, find_part, words_between
 from lexbeam.constraints.options import Schema
 from lexbeam.text.casing import Case, matches
+from lexbeam.text.word_boundaries import Span
 
 Part = tuple[str, ...]
 """Forms of which any will do."""
 
-Offsets = tuple[int, ...]
-"""Where in the source something begins, in characters."""
+SourceSpans = tuple[Span, ...]
+"""Where in the source something stands, in characters."""
 
 AnyConstraint = TypeVar("AnyConstraint", bound="Constraint")
 
@@ -66,14 +67,16 @@ class Constraint(ABC):
     soft: float | None = None
     given: Any = field(default=None, compare=False, repr=False)
     """What the caller gave for it: a string, or an object as JSON has it."""
-    source_offsets: Offsets = field(default=(), compare=False, repr=False)
-    """Where its source begins in the text, one offset per count; empty if that is not known."""
+    source: str | Span | None = field(default=None, compare=False)
+    """The words of the source that it translates, or where they stand, if the caller says so."""
+    source_spans: SourceSpans = field(default=(), compare=False, repr=False)
+    """Where its source stands in the text, one span per count; empty if that is not known."""
 
     key: ClassVar[str]
     """The key of a JSON object that says which kind it is."""
     description: ClassVar[str]
     """What the kind asks for, for the JSON Schema."""
-    options: ClassVar[tuple[str, ...]] = ("case", "count", "soft")
+    options: ClassVar[tuple[str, ...]] = ("case", "count", "soft", "source")
     """The other keys that its JSON object may have."""
     is_phrase: ClassVar[bool] = False
     """Whether it is one part that may stand anywhere: it can be avoided, or be part of another."""

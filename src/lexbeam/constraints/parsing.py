@@ -33,8 +33,8 @@ def _allowed(without: tuple[str, ...]) -> AllowedKinds:
 
 
 DEMANDED_KINDS: AllowedKinds = {kind.key: (kind, kind.options) for kind in KINDS}
-AVOIDED_KINDS = _allowed(without=("count", "soft"))
-PART_KINDS = _allowed(without=("case", "count", "soft"))
+AVOIDED_KINDS = _allowed(without=("count", "soft", "source"))
+PART_KINDS = _allowed(without=("case", "count", "soft", "source"))
 
 
 class Reader:

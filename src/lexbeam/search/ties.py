@@ -31,7 +31,7 @@ from lexbeam.search.scorer import Scores
 ELSEWHERE = 8.0
 """What the first token of a tied constraint costs where the model attends to other tokens."""
 
-PASSING = 2.0
+PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
 
 SourceTokens = Sequence[int]

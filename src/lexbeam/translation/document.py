@@ -19,6 +19,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import ShownPhrase, SourceText, TargetText
+from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Job, JobGenerator
@@ -52,8 +53,8 @@ class Document:
         settings: TextSettings,
         max_source_length: int,
     ) -> None:
-        self.source = source
         self.target = target
+        self._source = source
         self.settings = settings
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
@@ -132,7 +133,8 @@ class Document:
         demanded = sum(self.demand(piece.unit).longest for piece in pieces)
         demanded += sum(demand.longest for _, demand in more)
         allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
-        avoid = tuple(sentence.avoid)
+        avoid = (*sentence.avoid, *sentence.displaced)
+        ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
         return Job(
@@ -142,10 +144,40 @@ class Document:
             prefix=prefix.forced,
             whole_prefix=prefix.whole,
             max_length=self.settings.max_length or allowed,
-            settings=settings or self.settings.of_search,
+            settings=settings or (self.settings.of_ties if ties else self.settings.of_search),
+            ties=ties,
             align=self.settings.alignments,
             name=partial(self._name, names, avoid),
         )
+
+    def draft(self, sentence: SentenceState) -> Job:
+        """Return a quick search of a sentence without its constraints, which says what it reads."""
+        return Job(
+            source=sentence.source,
+            avoid=tuple(sentence.avoid),
+            max_length=2 * len(sentence.source) + _SPARE_TOKENS,
+            settings=self.settings.of_first_drafts,
+            align=True,
+        )
+
+    def ties(self, sentence: SentenceState, pieces: Sequence[Piece]) -> dict[int, Tokens]:
+        """Return the source tokens of tied pieces, by the index of the piece."""
+        ties: dict[int, Tokens] = {}
+        if self.settings.ties == "off":
+            return ties
+        for index, piece in enumerate(pieces):
+            spans = self.demand(piece.unit).asked.source_spans
+            copy = self.units[: piece.unit].count(self.units[piece.unit])
+            if copy < len(spans):
+                start, end = (at - sentence.part.start for at in spans[copy])
+                ties[index] = tuple(tokens_in(self.token_spans(sentence), (start, end)))
+        return {index: tokens for index, tokens in ties.items() if tokens}
+
+    def token_spans(self, sentence: SentenceState) -> list[Span]:
+        """Return where the tokens of a sentence stand in it."""
+        if not sentence.token_spans:
+            sentence.token_spans = self._source.token_spans(sentence.part.text)
+        return sentence.token_spans
 
     def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
         return [
@@ -188,7 +220,7 @@ class Document:
                 each.part.text,
                 self.text_of(each, each.best),
                 each.best,
-                self.source.token_spans(each.part.text),
+                self.token_spans(each),
             )
             for each in self.sentences
         ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from lexbeam.constraints.constraint import Offsets
+from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -128,7 +128,7 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
-def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
+def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]:
     """Return the demands by which an output has all that is kept, with their offsets in the source.
 
     Capitals count. Several tags are demanded in the order of the source, so that well-formed
@@ -136,10 +136,10 @@ def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
     """
     tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
     others = [each for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
-    ordered: list[tuple[Any, Offsets]] = []
+    ordered: list[tuple[Any, SourceSpans]] = []
     if len(tags) > 1:
         ordered = [({"order": tags, "case": "exact"}, ())]
-    return ordered + [(_as_it_is(each.text), (each.start,)) for each in others]
+    return ordered + [(_as_it_is(each.text), ((each.start, each.end),)) for each in others]
 
 
 def _as_it_is(text: str) -> Any:

@@ -17,6 +17,7 @@ from lexbeam.translation.nbest import best_choices
 from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.ties import search_tied
 
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
@@ -25,7 +26,7 @@ def translate_document(document: Document) -> JobGenerator[Translation]:
         nothing = Alternative("", 0.0, alignment=[] if document.settings.alignments else None)
         return Translation(**vars(nothing), nbest=[nothing])
     assign_known(document)
-    yield from document.search(document.sentences)
+    yield from search_tied(document)
     if len(document.sentences) > 1:
         yield from place_missing(document)
     yield from repair(document)

@@ -11,6 +11,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.spelled import SpelledPrefix
 
 
@@ -56,6 +57,10 @@ class SentenceState:
     """What it had to say when its hypotheses were found."""
     dropped: list[Piece] = field(default_factory=list)
     """The soft demands among them that were given up."""
+    token_spans: list[Span] = field(default_factory=list)
+    """Where its tokens stand in it, once that was asked for."""
+    displaced: list[Tokens] = field(default_factory=list)
+    """What the model would say for the sources of tied constraints: avoided as well."""
     hypotheses: list[Hypothesis] = field(default_factory=list)
 
     @property

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from lexbeam.errors import SettingError
-from lexbeam.search.settings import Settings, count, flag
+from lexbeam.search.settings import Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
 DRAFT_BEAM = 2
@@ -26,8 +26,9 @@ class TextSettings(Settings):
     ``max_length`` limits the tokens of a sentence's translation; None allows as many as the
     source and the constraints call for. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model. ``prices`` asks what each
-    constraint costs, which takes one more search for each. ``alignments`` asks which words
-    translate which, of a model that says where it attends.
+    constraint costs, which takes one more search for each. ``ties`` makes constraints of which
+    the source is known replace what the model would say for it (docs/terms.md). ``alignments`` asks
+    which words translate which, of a model that says where it attends.
     """
 
     algorithm: str = "lookahead"
@@ -38,11 +39,24 @@ class TextSettings(Settings):
     split: bool = flag(True, "Cut texts into sentences, or take each as one.")
     prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
     alignments: bool = flag(False, "Say which words translate which.")
+    ties: str = choice(
+        "on", ("on", "off"), "Whether a term replaces what the model would say for its source."
+    )
 
     @cached_property
     def of_search(self) -> Settings:
         """The settings of the search alone; sentences for which they are equal share batches."""
         return Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+
+    @cached_property
+    def of_ties(self) -> Settings:
+        """The settings of a search with ties: what a term needs beside it is not dropped."""
+        return replace(self.of_search, lag=None)
+
+    @cached_property
+    def of_first_drafts(self) -> Settings:
+        """The settings of the quickest search, to see what the model would say."""
+        return replace(self.of_search, beam_size=1, nbest=1, stop="first")
 
     @cached_property
     def of_drafts(self) -> Settings:
@@ -59,6 +73,7 @@ class SettingsArguments(SearchArguments, total=False):
     split: bool
     prices: bool
     alignments: bool
+    ties: str
 
 
 def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSettings:

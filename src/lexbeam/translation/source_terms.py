@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lexbeam.constraints.constraint import Constraint, Offsets
+from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.constraints.parsing import Reader
@@ -79,7 +79,7 @@ class SourceTerms:
         if self._glossary is not None:
             skip = [(each.start, each.end) for each in kept]
             found = self._glossary.find(text, *self._languages, skip=skip)
-        terms = zip(found.constraints, found.source_offsets, strict=True)
+        terms = zip(found.constraints, found.source_spans, strict=True)
         reader = Reader(self._languages[1])
         return SourceDemands(
             constraints=(*_read(demands_of(kept), reader), *_read(terms, reader)),
@@ -88,13 +88,13 @@ class SourceTerms:
         )
 
 
-def _read(demands: Iterable[tuple[Any, Offsets]], reader: Reader) -> list[Constraint]:
-    shapes, offsets = [], []
+def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
+    shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
-        offsets.append(at)
+        spans.append(at)
     constraints = reader.demands(shapes, "glossary")
-    return [replace(c, source_offsets=at) for c, at in zip(constraints, offsets, strict=True)]
+    return [replace(c, source_spans=at) for c, at in zip(constraints, spans, strict=True)]
 
 
 def _is_firm_phrase(constraint: Constraint) -> bool:
@@ -140,4 +140,4 @@ def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) ->
 def _with_count(constraint: Constraint, count: int) -> Constraint:
     shape = {key: value for key, value in constraint.given.items() if key != "count"}
     given = shape if count == 1 else {**shape, "count": count}
-    return replace(constraint, count=count, given=given, source_offsets=())
+    return replace(constraint, count=count, given=given, source_spans=())
