@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SettingError,
     )
     from lexbeam.translation.requests import TextRequest
-    from lexbeam.translation.results import ConstraintReport, Translation
+    from lexbeam.translation.results import ConstraintReport, Link, Translation
     from lexbeam.translation.translator import Translator, load
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Glossary",
     "InputError",
     "LexbeamError",
+    "Link",
     "MissingExtraError",
     "ModelError",
     "ScorerError",
@@ -49,6 +50,7 @@ _MODULES = {
     "TextRequest": "translation.requests",
     "Translation": "translation.results",
     "ConstraintReport": "translation.results",
+    "Link": "translation.results",
     "Translator": "translation.translator",
     "load": "translation.translator",
 }

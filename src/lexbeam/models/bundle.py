@@ -247,10 +247,11 @@ def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:
     read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
     with naming(folder / MANIFEST):
         config = read_architecture(manifest["network"])
-    weights = {
-        name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
-        for name, weight in read_weights(folder / WEIGHTS).items()
-    }
+    with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as stored:
+        weights = {
+            name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
+            for name, weight in stored.items()
+        }
     return config, weights
 
 

@@ -56,6 +56,20 @@ class ConstraintReport:
         return record
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A word of the source and a word of the translation that translates it, or a part of it."""
+
+    source: Span
+    """Where it stands in the source, in characters."""
+    target: Span
+    """Where it stands in the translation."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object with ``source`` and ``target``, each a start and an end."""
+        return {"source": list(self.source), "target": list(self.target)}
+
+
 @dataclass(frozen=True)
 class Alternative:
     """One of the best translations of a text.
@@ -69,15 +83,24 @@ class Alternative:
     score: float
     constraints: list[ConstraintReport] = field(default_factory=list)
     unavoided: list[str] = field(default_factory=list)
+    alignment: list[Link] | None = None
+    """Which words translate which, by the order of the translation. On request only."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``translation``, ``score`` and ``constraints``."""
-        record = {
+        """Return a JSON object with ``translation``, ``score`` and ``constraints``.
+
+        The rest is there only where there is something to say, or where it was asked for.
+        """
+        record: dict[str, Any] = {
             "translation": self.text,
             "score": self.score,
             "constraints": [report.to_json() for report in self.constraints],
         }
-        return {**record, "unavoided": self.unavoided} if self.unavoided else record
+        if self.unavoided:
+            record["unavoided"] = self.unavoided
+        if self.alignment is not None:
+            record["alignment"] = [link.to_json() for link in self.alignment]
+        return record
 
 
 @dataclass(frozen=True)
