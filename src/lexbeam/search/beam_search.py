@@ -76,10 +76,9 @@ def decode(
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
         observer: is called after every step with what it did.
-        aside: what has ended leaves its slot to what has not; in the paper it keeps it.
-        cut: at ``max_length`` an output may stop as it is, without the end of sentence.
-        ties: for each sentence, the indices of the source tokens that phrases translate, by the
-            index of the phrase (`search.ties`); without effect if the model can't attend.
+        aside: what has ended leaves its slot; in the paper it keeps it.
+        cut: at ``max_length`` an output may stop without the end of sentence.
+        ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
@@ -89,16 +88,14 @@ def decode(
     words = WordBoundaries.of(boundary, closing, size, eos, starting)
     holds, number = can_hold(scorer), len(sources)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
-    limits = read_limits(max_length, number)
     if not requests:
         return []
+    limits = read_limits(max_length, number)
     finishing = FinishingRules.of(scorer, aside, cut)
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     attends = can_attend(scorer) and (align or tied is not None)
-    search = Search(
-        scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
-    )
-    return search.run()
+    given = scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
+    return Search(*given).run()
 
 
 class Sentences(NamedTuple):

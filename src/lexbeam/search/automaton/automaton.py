@@ -286,7 +286,7 @@ class Automaton:
         return States(node, met, zeros, seen, zeros, zeros)
 
     def met_sets(self, states: States) -> list[IntArray]:
-        """Return numbers that are equal for hypotheses with the same set of constraint tokens met."""
+        """Return numbers that are equal for hypotheses with the same set of tokens met."""
         seen, stages = states.seen, states.stages
         if self.multipart is not None and stages is not None:
             seen = self.multipart.without_ages(states.node, seen, stages)
