@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import SettingError
 from lexbeam.translation.alignment import TokenText, link_words, pharaoh, words_of
 from lexbeam.translation.keep import compile_patterns, find_kept, respace
@@ -163,3 +165,14 @@ def test_pharaoh_numbers_words_between_white_space() -> None:
     links = [Link((5, 7), (0, 3)), Link((0, 3), (4, 6)), Link((3, 4), (7, 8)), Link((5, 7), (2, 6))]
     assert pharaoh("The, xy", "abc de .", links) == "0-1 0-2 1-0 1-1"
     assert pharaoh("", "", []) == ""
+
+
+def test_the_report_says_what_a_constraint_translates(attending_translator: Translator) -> None:
+    glossary = Glossary.from_terms({"mat": "tapete"})
+    constraints: list[Any] = ["The", {"text": "gato", "source": "cat"}]
+    result = attending_translator.translate(TEXT, constraints, glossary=glossary)
+    sources = [[TEXT[slice(*span)] for span in report.sources] for report in result.constraints]
+    assert sources == [[], ["cat"], ["mat"]]
+    assert [report.to_json().get("sources") for report in result.constraints] == [
+        *(None, [[4, 7]], [[19, 22]])
+    ]

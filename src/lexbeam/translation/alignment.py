@@ -124,7 +124,8 @@ def _belonging(tokens: Sequence[Span], words: Sequence[Span]) -> FloatArray:
     first = np.array(tokens).reshape(-1, 1, 2)
     second = np.array(words).reshape(1, -1, 2)
     shared = np.minimum(first, second)[..., 1] - np.maximum(first, second)[..., 0]
-    return np.asarray(shared > 0, np.float64)
+    belongs: FloatArray = (shared > 0).astype(np.float64)
+    return belongs
 
 
 def _moved(span: Span, by: int) -> Span:

@@ -30,6 +30,8 @@ class ConstraintReport:
     """What it costs: the log-probability that the text loses by it. Measured on request only."""
     asked: Any = None
     """The constraint in the shape it was given in, where that was more than a phrase."""
+    sources: tuple[Span, ...] = ()
+    """Where in the source stands what it translates, one span per occurrence, if it is known."""
 
     @property
     def met(self) -> bool:
@@ -42,7 +44,7 @@ class ConstraintReport:
         The rest is there only where there is something to say.
         """
         start, end = self.span or (None, None)
-        record = {"text": self.text, "met": self.met, "start": start, "end": end}
+        record: dict[str, Any] = {"text": self.text, "met": self.met, "start": start, "end": end}
         if self.form is not None and (self.asked is not None or self.form != self.text):
             record["form"] = self.form
         if len(self.spans) > 1:
@@ -53,6 +55,8 @@ class ConstraintReport:
             record["price"] = self.price
         if self.asked is not None:
             record["asked"] = self.asked
+        if self.sources:
+            record["sources"] = [list(span) for span in self.sources]
         return record
 
 
