@@ -181,11 +181,11 @@ def run_together(
         round_, asked = asked, {}
         found = iter(run([job for jobs in round_.values() for job in jobs]))
         for index, jobs in round_.items():
-            resume(index, _answer(generators[index], [next(found) for _ in jobs]))
+            resume(index, answer(generators[index], [next(found) for _ in jobs]))
     return [results[index] for index in range(len(generators))]
 
 
-def _answer(generator: JobGenerator[Any], found: Found) -> Callable[[], list[Job]]:
+def answer(generator: JobGenerator[Any], found: Found) -> Callable[[], list[Job]]:
     """Return what hands a generator its hypotheses, or the first refusal among them."""
     hypotheses: list[Hypotheses] = []
     for each in found:
