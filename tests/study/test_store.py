@@ -13,7 +13,6 @@ from lexbeam.study.store import (
     digest_of_code,
     digest_of_folder,
     measured_code,
-    write,
 )
 
 
@@ -44,13 +43,6 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path) -> None:
     for damaged in ("", '{"result": {"bl', "[]", "{}", "null"):
         path.write_text(damaged, encoding="utf-8")
         assert Store(tmp_path, {}).get(Size("x", 5)) is None
-
-
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    write(tmp_path / "new" / "file", "one")
-    write(tmp_path / "new" / "file", b"two")
-    assert (tmp_path / "new" / "file").read_text() == "two"
-    assert len(list((tmp_path / "new").iterdir())) == 1
 
 
 def test_a_models_digest_sees_names_and_contents(tmp_path: Path) -> None:

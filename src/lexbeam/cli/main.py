@@ -22,6 +22,7 @@ Examples:
 """
 
 COMMANDS = {
+    "file": "Translate whole files: PO, XLIFF, JSON, Markdown, DOCX and more.",
     "glossary": "Look into glossary files: CSV, TSV and TBX.",
     "import": "Turn models of other makers into bundles, which translate takes.",
     "info": "Show what a model is.",

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import lexbeam
+from lexbeam.text.atomic_write import write_file
 
 Result = dict[str, Any]
 
@@ -74,7 +74,7 @@ class Store:
         """Keep the result of a cell."""
         path = self._path(cell)
         content = {"cell": self._key(cell), "result": result}
-        write(path, json.dumps(content, ensure_ascii=False, sort_keys=True) + "\n")
+        write_file(path, json.dumps(content, ensure_ascii=False, sort_keys=True) + "\n")
         self._known[path] = result
         return result
 
@@ -84,17 +84,6 @@ class Store:
     def _path(self, cell: Keyed) -> Path:
         key = json.dumps(self._key(cell), sort_keys=True)
         return self._folder / f"{cell.name}-{digest([key.encode()])[:12]}.json"
-
-
-def write(path: Path, content: str | bytes) -> None:
-    """Write a file atomically: a kill at any time leaves the old content or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(path.name + ".part")
-    with scratch.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
 
 
 def digest(parts: Iterable[bytes]) -> str:

@@ -75,6 +75,11 @@ class Glossary:
         self._languages = (source, target)
         self._matchers: dict[tuple[str | None, str | None], Matcher] = {}
 
+    @property
+    def signature(self) -> str:
+        """A text that is the same for glossaries that demand the same."""
+        return repr((self._contents, self._case, self._lemmas, self._languages))
+
     @classmethod
     def load(
         cls,

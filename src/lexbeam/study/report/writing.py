@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lexbeam.study.report.blocks import Figure, Section, Table, Text, inline
 from lexbeam.study.report.figures import render
-from lexbeam.study.store import write
+from lexbeam.text.atomic_write import write_file
 
 _CSS = """
 :root { color-scheme: light; }
@@ -46,21 +46,21 @@ def write_report(
                 markdown.append(f"{block.text}\n")
                 page.append(f"<p>{inline(block.text)}</p>")
             elif isinstance(block, Table):
-                write(out / tables / f"{block.name}.json", block.json())
-                write(out / tables / f"{block.name}.md", block.markdown())
+                write_file(out / tables / f"{block.name}.json", block.json())
+                write_file(out / tables / f"{block.name}.md", block.markdown())
                 markdown.append(block.markdown())
                 page.append(block.html())
             else:
                 page.append(block.html(_write_figure(out / figures, block)))
                 markdown.append(block.markdown(figures))
-    write(out / f"{name}.md", "\n".join(markdown))
-    write(out / f"{name}.html", _page(title, sections, page))
+    write_file(out / f"{name}.md", "\n".join(markdown))
+    write_file(out / f"{name}.html", _page(title, sections, page))
 
 
 def _write_figure(folder: Path, figure: Figure) -> bytes:
     files = render(figure)
     for kind, content in files.items():
-        write(folder / f"{figure.name}.{kind}", content)
+        write_file(folder / f"{figure.name}.{kind}", content)
     return files["svg"]
 
 

@@ -1,0 +1,132 @@
+"""Android's ``strings.xml``: strings, arrays and plurals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from lexbeam.errors import InputError
+from lexbeam.files.formats import register
+from lexbeam.files.units import Edit, Options, Unit
+from lexbeam.files.xml_inline import PAIR, POINT, WORD, Inline, read_inline, write_inline
+from lexbeam.files.xml_scanner import Token, XmlFile, escape, unescape
+from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_SPECIAL = {"n": "\n", "t": "\t"}
+_REFERENCE = re.compile(r"\s*[@?](?:\+?\w+:)?\w+/[\w.]+\s*|\s*@null\s*")
+_SPACES = re.compile(r"[ \t\r\n]+")
+
+
+def _is_android(_name: str, head: bytes) -> bool:
+    return re.search(rb"<resources[\s>]", head.replace(b"\0", b"")) is not None
+
+
+@register("android", ".xml", recognise=_is_android)
+class AndroidScan:
+    """A file of Android resources."""
+
+    def __init__(self, data: bytes, options: Options) -> None:
+        self._xml = XmlFile(data)
+        self._options = options
+        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
+        if root is None or root.name != "resources":
+            raise InputError("the root element of the file is not <resources>")
+
+    def units(self) -> Iterator[Unit]:
+        """Yield the strings, the items of arrays and the forms of plurals."""
+        xml = self._xml
+        group, locked, count = "", False, 0
+        tokens = xml.tokens()
+        for token in tokens:
+            if token.kind == "end" and token.name in ("string-array", "plurals", "array"):
+                group, locked = "", False
+            if token.kind != "start":
+                continue
+            attributes = xml.attributes(token)
+            fixed = attributes.get("translatable") == "false"
+            if token.name in ("string-array", "plurals", "array"):
+                group, locked, count = attributes.get("name", "?"), fixed, 0
+            elif token.name == "string" or (token.name == "item" and group):
+                end = xml.element_end(tokens)
+                name = attributes.get("name", "?")
+                if token.name == "item":
+                    name = f"{group}[{attributes.get('quantity', count)}]"
+                    count += 1
+                if not (fixed or locked):
+                    unit = self._unit(name, token.end, end.start)
+                    if unit is not None:
+                        yield unit
+
+    def _unit(self, name: str, start: int, end: int) -> Unit | None:
+        raw = self._xml.raw(start, end)
+        if _REFERENCE.fullmatch(raw):
+            return None
+        quoted = _is_quoted(raw)
+        if quoted:
+            start, end = start + raw.index('"') + 1, start + len(raw[: raw.rindex('"')].encode())
+
+        def decode(text: str) -> str:
+            text = unescape(text)
+            return _unescaped(text if quoted else _SPACES.sub(" ", text))
+
+        source = _with_plain_cdata(read_inline(self._xml, start, end, _classify, decode))
+        if not is_translatable(source):
+            return None
+
+        def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
+            written = write_inline(targets[0], lambda text: escape(_escaped(text)))
+            if not quoted and written[:1] in ("@", "?"):
+                written = "\\" + written
+            yield Edit(start, end, written)
+
+        return Unit(name, (source,), write)
+
+    def header(self) -> tuple[Edit, ...]:
+        """Return nothing: the language is in the name of the folder."""
+        return ()
+
+    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
+        """Yield the file with edits made."""
+        return self._xml.spliced(edits, encoding)
+
+
+def _is_quoted(raw: str) -> bool:
+    text = raw.strip()
+    return len(text) > 1 and text[0] == text[-1] == '"' and text[-2] != "\\" and "<" not in text
+
+
+def _classify(token: Token, _attributes: Mapping[str, str]) -> Inline:
+    if token.prefix == "xliff" and token.name == "g":
+        return WORD
+    return POINT if token.kind == "empty" else PAIR
+
+
+def _with_plain_cdata(marked: MarkedText) -> MarkedText:
+    """Undo the escapes of Android inside CDATA, which the XML reader leaves as they are."""
+    parts: list[Part] = []
+    inside = False
+    for part in marked:
+        if isinstance(part, Code) and part.verbatim:
+            inside = part.raw == "<![CDATA[" or (inside and part.raw != "]]>")
+        if inside and isinstance(part, str) and "\\" in part:
+            for i, piece in enumerate(re.split(r"(\\.)", part)):
+                parts += (
+                    [Code(piece, mask=piece[1:] if piece[1:] in "'\"" else None)]
+                    if (i % 2)
+                    else [piece]
+                )
+        else:
+            parts.append(part)
+    return tuple(part for part in parts if part != "")
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _SPECIAL.get(m[2], m[2]), text)
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+    return text.replace("\n", "\\n").replace("\t", "\\t")

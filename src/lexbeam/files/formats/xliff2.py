@@ -1,0 +1,221 @@
+"""XLIFF 2.0 and later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lexbeam.errors import InputError
+from lexbeam.files.formats import register
+from lexbeam.files.languages import check_language
+from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
+from lexbeam.files.xml_inline import (
+    BREAK,
+    PAIR,
+    POINT,
+    WORD,
+    Inline,
+    collapsed,
+    read_inline,
+    write_inline,
+)
+from lexbeam.files.xml_scanner import Token, XmlFile
+from lexbeam.translation.marked_text import MarkedText
+
+_FINISHED = re.compile(rb"</(?:\w+:)?source>\s*<(?:\w+:)?target(?:\s[^<>]*)?>[^<\s]")
+_LINE_BREAK = re.compile(r"\s*<br\b", re.IGNORECASE)
+_MARKUP = re.compile(r"\s*</?[A-Za-z]|\s*$")
+
+
+def _is_version_2(_name: str, head: bytes) -> bool:
+    text = head.replace(b"\0", b"")
+    return re.search(rb"<(?:\w+:)?xliff\b[^>]*\sversion\s*=\s*[\"']2\.", text) is not None
+
+
+@dataclass
+class Segment:
+    """A ``<segment>`` with the places of its parts."""
+
+    tag: Token
+    unit: str
+    number: int
+    locked: bool
+    preserve: bool
+    data: Mapping[str, str]
+    source_tag: Token | None = None
+    source: tuple[int, int] = (0, 0)
+    after_source: int = 0
+    target_tag: Token | None = None
+    target: tuple[int, int] = (0, 0)
+    notes: list[str] = field(default_factory=list)
+
+
+@register("xliff2", ".xlf", ".xliff", recognise=_is_version_2, rank=1)
+class Xliff2Scan:
+    """A file of XLIFF 2."""
+
+    def __init__(self, data: bytes, options: Options) -> None:
+        self._xml = XmlFile(data)
+        self._options = options
+        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
+        if root is None or root.name != "xliff":
+            raise InputError("the root element of the file is not <xliff>")
+        self._root = root
+        named = self._xml.attributes(root)
+        self._has_language = bool(named.get("trgLang"))
+        check_language(named.get("srcLang"), options.source_language, "source")
+        check_language(named.get("trgLang"), options.target_language, "target")
+
+    def units(self) -> Iterator[Unit]:
+        """Yield the segments of all units."""
+        xml = self._xml
+        inherited: list[tuple[bool, bool]] = [(False, False)]  # locked, preserve
+        identity = file = ""
+        segments = behind = 0
+        unit_tag = self._root
+        for token in xml.tags("xliff", "file", "group", "unit", "segment"):
+            if token.start < behind or token.kind == "empty":
+                continue
+            if token.kind == "end":
+                if token.name != "segment":
+                    inherited.pop()
+                continue
+            attributes = xml.attributes(token)
+            state = _inherit(inherited[-1], attributes)
+            if token.name != "segment":
+                inherited.append(state)
+                if token.name == "file":
+                    file = f"{attributes.get('id', '')}/" if attributes.get("id") else ""
+                elif token.name == "unit":
+                    identity, segments, unit_tag = attributes.get("id", "?"), 0, token
+                continue
+            segments += 1
+            if self._options.brief and self._is_finished(token):
+                yield CLOSED
+                continue
+            segment = Segment(token, f"{file}{identity}", segments, *state, self._data_of(unit_tag))
+            behind = self._read(segment, xml.tokens(token.end))
+            if segment.source_tag is not None:
+                yield self._unit(segment, attributes)
+
+    def _is_finished(self, token: Token) -> bool:
+        """Return whether a segment is seen to be translated at a glance."""
+        if b"state" in self._xml.data[token.start : token.end]:
+            return False
+        end = self._xml.data.find(b"segment", token.end)
+        return _FINISHED.search(self._xml.data, token.end, end) is not None
+
+    def _data_of(self, unit: Token) -> dict[str, str]:
+        """Return the original data of the codes of a unit."""
+        xml = self._xml
+        end = xml.data.find(b"</", unit.end)
+        if b"originalData" not in xml.data[unit.end : max(end, unit.end)]:
+            return {}
+        data: dict[str, str] = {}
+        first: Token | None = None
+        for token in xml.tags("data", "originalData", start=unit.end):
+            if token.kind == "end" and token.name == "originalData":
+                break
+            if token.name == "data" and token.kind == "start":
+                first = token
+            elif token.name == "data" and token.kind == "end" and first is not None:
+                key = xml.attributes(first).get("id", "")
+                data[key] = xml.text(first.end, token.start)
+        return data
+
+    def _read(self, segment: Segment, tokens: Iterator[Token]) -> int:
+        xml = self._xml
+        for token in tokens:
+            if token.kind == "end":
+                return token.end
+            if token.kind not in ("start", "empty"):
+                continue
+            end = token if token.kind == "empty" else xml.element_end(tokens)
+            inside = (token.end, end.start) if token.kind == "start" else (token.end, token.end)
+            if token.name == "source":
+                segment.source_tag, segment.source = token, inside
+                segment.after_source = end.end
+                space = xml.attributes(token).get("xml:space")
+                segment.preserve = space == "preserve" if space else segment.preserve
+            elif token.name == "target":
+                segment.target_tag, segment.target = token, inside
+        raise InputError("the XML ends too early")
+
+    def _unit(self, segment: Segment, attributes: Mapping[str, str]) -> Unit:
+        target = self._xml.text(*segment.target).strip() if segment.target_tag else ""
+        name = attributes.get("id") or str(segment.number)
+        return Unit(
+            f"{segment.unit}/{name}",
+            lambda: (self._source(segment),),
+            lambda targets: self._write(segment, targets[0]),
+            self._state(segment, attributes, target),
+            (target,) if target else (),
+        )
+
+    def _state(self, segment: Segment, attributes: Mapping[str, str], target: str) -> State:
+        if segment.locked or not self._xml.data[slice(*segment.source)].strip():
+            return "locked"
+        if segment.target_tag is None or attributes.get("state") == "initial":
+            return "untranslated"
+        if not target and not self._xml.data[slice(*segment.target)].strip():
+            return "untranslated"
+        return "locked" if attributes.get("state") == "final" else "translated"
+
+    def _source(self, segment: Segment) -> MarkedText:
+        def classify(token: Token, attributes: Mapping[str, str]) -> Inline:
+            return _classify(token, attributes, segment.data)
+
+        marked = read_inline(self._xml, *segment.source, classify)
+        return marked if segment.preserve else collapsed(marked)
+
+    def _write(self, segment: Segment, target: MarkedText) -> Iterator[Edit]:
+        content = write_inline(target)
+        state = "final" if self._options.final else "translated"
+        yield from self._xml.set_attributes(segment.tag, state=state)
+        tag = segment.target_tag
+        if tag is None:
+            prefix = f"{segment.tag.prefix}:" if segment.tag.prefix else ""
+            start = segment.source_tag.start if segment.source_tag else segment.after_source
+            written = f"{self._xml.indent(start)}<{prefix}target>{content}</{prefix}target>"
+            yield Edit(segment.after_source, segment.after_source, written)
+        elif tag.kind == "empty":
+            name = f"{tag.prefix}:{tag.name}" if tag.prefix else tag.name
+            opening = re.sub(r"\s*/>$", ">", self._xml.raw(tag.start, tag.end))
+            yield Edit(tag.start, tag.end, f"{opening}{content}</{name}>")
+        else:
+            yield Edit(*segment.target, content)
+
+    def header(self) -> Iterator[Edit]:
+        """Yield the target language if it is missing."""
+        if not self._has_language and self._options.target_language:
+            yield from self._xml.set_attributes(self._root, trgLang=self._options.target_language)
+
+    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
+        """Yield the file with edits made."""
+        return self._xml.spliced(edits, encoding)
+
+
+def _classify(token: Token, attributes: Mapping[str, str], data: Mapping[str, str]) -> Inline:
+    name = token.name
+    identity = attributes.get("startRef") or attributes.get("id", "")
+    if name in ("sc", "ec", "sm", "em"):
+        return Inline("open" if name[0] == "s" else "close", True, f"{name[1]}{identity}")
+    if name in ("pc", "mrk"):
+        return WORD if attributes.get("translate") == "no" else PAIR
+    if name == "ph":
+        original = data.get(attributes.get("dataRef", ""), attributes.get("disp", "value"))
+        if attributes.get("subType") == "xlf:lb" or _LINE_BREAK.match(original):
+            return BREAK
+        is_format = attributes.get("type") == "fmt"
+        return POINT if is_format or (original and _MARKUP.match(original)) else WORD
+    return POINT
+
+
+def _inherit(above: tuple[bool, bool], attributes: Mapping[str, str]) -> tuple[bool, bool]:
+    locked, preserve = above
+    if "translate" in attributes:
+        locked = attributes["translate"] == "no"
+    if "xml:space" in attributes:
+        preserve = attributes["xml:space"] == "preserve"
+    return locked, preserve
