@@ -71,10 +71,7 @@ class Fields:
     def names(self, name: str) -> list[str]:
         """Return a list of names, which a form has in one field with commas between."""
         return [
-            part.strip()
-            for each in self.strings(name)
-            for part in each.split(",")
-            if part.strip()
+            part.strip() for each in self.strings(name) for part in each.split(",") if part.strip()
         ]
 
     def flag(self, name: str) -> bool:
@@ -186,11 +183,15 @@ def _listed(pairs: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _multipart(request: Request, body: bytes, query: dict[str, Any]) -> Fields:
-    async def stream() -> AsyncIterator[bytes]:  # noqa: RUF029
+    async def stream() -> AsyncIterator[bytes]:
         yield body
 
     parser = MultiPartParser(
-        request.headers, stream(), max_files=5, max_fields=_MOST_FIELDS, max_part_size=len(body)  # type: ignore[arg-type]
+        request.headers,
+        stream(),
+        max_files=5,
+        max_fields=_MOST_FIELDS,
+        max_part_size=len(body),  # type: ignore[arg-type]
     )
     try:
         form: FormData = await parser.parse()

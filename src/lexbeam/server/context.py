@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from lexbeam.translation.results import Translation
 Result = TypeVar("Result")
 
 _SAVE_EVERY = 5.0
+_WAITING_THREADS = 32  # texts with tags and files wait in threads of their own
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,25 @@ class Context:
     def __post_init__(self) -> None:
         self.glossaries = GlossaryStore(self.store)
         self.documents = DocumentStore(self.store)
+        self.pool = ThreadPoolExecutor(_WAITING_THREADS, "waiting")
+        self._background: set[asyncio.Task[None]] = set()
         self._saved = time.monotonic()
         self._waiting = 0
+
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let something go on after its request was answered."""
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def close(self) -> None:
+        """Finish what was begun, and keep what the keys have used."""
+        if self._background:
+            await asyncio.wait(self._background, timeout=self.limits.seconds)
+        await asyncio.to_thread(self.scheduler.stop)
+        self.pool.shutdown(wait=False)
+        self.save_usage()
+        self.store.close()
 
     def charge(self, key: Key, characters: int) -> None:
         """Count characters of a key, and keep the count from time to time."""
@@ -167,8 +186,3 @@ def succeeded(results: Sequence[Translation | LexbeamError], field_name: str) ->
 def status_of(error: LexbeamError) -> int:
     """Return the status by which an error is answered."""
     return 400 if isinstance(error, InputError) else 500
-
-
-def describe(error: LexbeamError) -> dict[str, Any]:
-    """Return an error as part of an answer."""
-    return {"error": str(error)}

@@ -74,7 +74,9 @@ class DocumentStore:
         if not fresh or not hmac.compare_digest(fresh[0]["digest"], digest(key or "")):
             raise not_found("Document")
         row = fresh[0]
-        return DocumentStatus(row["id"], row["name"], row["status"], row["characters"], row["error"])
+        return DocumentStatus(
+            row["id"], row["name"], row["status"], row["characters"], row["error"]
+        )
 
     def fetch(self, number: str, key: str | None) -> tuple[str, bytes]:
         """Return the name and the translation of a document, which is gone then.

@@ -8,9 +8,7 @@ from collections.abc import Mapping
 class ApiError(Exception):
     """A request that is answered with an error."""
 
-    def __init__(
-        self, status: int, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message

@@ -32,7 +32,9 @@ class Key:
 class Keys:
     """The keys there are, and what was translated with each in this month."""
 
-    def __init__(self, keys: Mapping[str, int | None], used: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, keys: Mapping[str, int | None], used: Mapping[str, int] | None = None
+    ) -> None:
         self._keys = {digest(key): Key(digest(key), quota) for key, quota in keys.items()}
         self._anybody = Key("")
         self._month = this_month()

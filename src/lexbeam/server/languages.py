@@ -14,8 +14,7 @@ _NAMES = (
     "tr=Turkish uk=Ukrainian vi=Vietnamese zh=Chinese"
 )
 NAMES = {
-    code: name.replace("_", " ")
-    for code, name in (pair.split("=") for pair in _NAMES.split())
+    code: name.replace("_", " ") for code, name in (pair.split("=") for pair in _NAMES.split())
 }
 """The languages that glossaries may be in."""
 

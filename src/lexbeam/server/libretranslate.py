@@ -38,9 +38,7 @@ async def translate(call: Call) -> Any:
     call.context.charge(call.key, sum(map(len, texts)))
     call.context.metrics.characters.inc(sum(map(len, texts)))
     nbest = {"nbest": alternatives + 1, "beam_size": max(10, alternatives + 1)}
-    common = TextRequest(
-        "", glossary=call.context.glossary, settings=nbest if alternatives else {}
-    )
+    common = TextRequest("", glossary=call.context.glossary, settings=nbest if alternatives else {})
     wishes = shared_wishes(_extra(call), len(texts), common, limits)
     requests = [replace(wish, text=text) for wish, text in zip(wishes, texts, strict=True)]
     results: list[tuple[str, list[str]]] = [("", [])] * len(texts)
@@ -160,9 +158,7 @@ async def download(call: Call) -> Any:
     found = _DOWNLOAD.fullmatch(call.path("name"))
     if not found:
         raise ApiError(400, "Invalid filename")
-    name, content = await asyncio.to_thread(
-        call.context.documents.fetch, found[1], found[2]
-    )
+    name, content = await asyncio.to_thread(call.context.documents.fetch, found[1], found[2])
     return file_response(name, content)
 
 

@@ -125,7 +125,9 @@ class Models:
         if len(wanted) == 1 and among is not None:
             return [(wanted[0], 1.0)]
         ranked = [
-            (code, float(sure)) for code, sure in self._detector.rank(text[:_LOOKED_AT]) if code in wanted
+            (code, float(sure))
+            for code, sure in self._detector.rank(text[:_LOOKED_AT])
+            if code in wanted
         ]
         total = sum(sure for _, sure in ranked) or 1.0
         found = [(code, sure / total) for code, sure in ranked]

@@ -195,7 +195,9 @@ class Scheduler:
             text.generator.close()
             return
         try:
-            resumed = partial(next, text.generator) if found is None else answer(text.generator, found)
+            resumed = (
+                partial(next, text.generator) if found is None else answer(text.generator, found)
+            )
             jobs = resumed()
         except StopIteration as end:
             self._finish(text, end.value)
@@ -224,9 +226,7 @@ class Scheduler:
                     continue
                 search = _Search(text, job, tuple(places[job]))
                 group = (model, job.settings)
-                waiting.append(
-                    Waiting(text.request.number, group, len(job.source), now, search)
-                )
+                waiting.append(Waiting(text.request.number, group, len(job.source), now, search))
             text.missing = len(waiting)
             if not text.request.future.cancelled():
                 self._queue.add(waiting)

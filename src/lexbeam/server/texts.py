@@ -77,7 +77,9 @@ def respaced(result: Translation | LexbeamError, text: str) -> Translation | Lex
     if not before and not after:
         return result
     moved = [_moved(each, before, after) for each in result.nbest]
-    best = _moved(Alternative(result.text, result.score, result.constraints, result.unavoided), before, after)
+    best = _moved(
+        Alternative(result.text, result.score, result.constraints, result.unavoided), before, after
+    )
     return replace(result, text=best.text, constraints=best.constraints, nbest=moved)
 
 

@@ -29,7 +29,9 @@ def read_wishes(record: Mapping[str, Any], common: TextRequest, limits: Limits) 
     for name in ("constraints", "avoid"):
         given = getattr(request, name) or ()
         if len(given) > limits.constraints:
-            raise InputError(f'"{name}" has {len(given)} entries, at most {limits.constraints} may be')
+            raise InputError(
+                f'"{name}" has {len(given)} entries, at most {limits.constraints} may be'
+            )
         if len(repr(given)) > _MOST_CHARACTERS * 10:
             raise InputError(f'"{name}" is too long')
     if isinstance(request.prefix, str) and len(request.prefix) > _MOST_CHARACTERS:

@@ -82,8 +82,6 @@ ENDPOINTS = [
     ),
     Endpoint("/v2/glossaries", list_all, summary="List glossaries"),
     Endpoint("/v2/glossaries/{id}", get, summary="Describe a glossary"),
-    Endpoint(
-        "/v2/glossaries/{id}", delete, ("DELETE",), summary="Delete a glossary", status=204
-    ),
+    Endpoint("/v2/glossaries/{id}", delete, ("DELETE",), summary="Delete a glossary", status=204),
     Endpoint("/v2/glossaries/{id}/entries", entries, summary="Entries of a glossary"),
 ]

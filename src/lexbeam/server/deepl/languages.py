@@ -18,9 +18,7 @@ async def languages(call: Call) -> Any:
     kind = call.fields.string("type") or "source"
     models = call.context.models
     if kind == "source":
-        return [
-            {"language": code.upper(), "name": language_name(code)} for code in models.sources
-        ]
+        return [{"language": code.upper(), "name": language_name(code)} for code in models.sources]
     if kind == "target":
         return [
             {"language": code.upper(), "name": name, "supports_formality": False}
