@@ -18,6 +18,7 @@ from lexbeam.translation.requests import TextRequest
 
 _WANTED = 6
 _ROUNDS = 3
+_WORST = 0.6  # how much less likely than the best one a choice may be, by token
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*|\S")
 
 
@@ -51,7 +52,8 @@ async def find_alternatives(
             seen[word] = {"text": word, "translation": each.text, "score": each.score}
             if word[0].isalnum() and word not in before.split():
                 avoid.append(word)
-    return sorted(seen.values(), key=lambda each: -float(each["score"]))[:_WANTED]
+    found = sorted(seen.values(), key=lambda each: -float(each["score"]))[:_WANTED]
+    return [each for each in found if each["score"] > found[0]["score"] - _WORST]
 
 
 def _word_at(text: str, before: str) -> str | None:

@@ -45,6 +45,8 @@ _PAGES = {
 }
 _STATIC = {
     "page.css": "text/css",
+    "api.js": "text/javascript",
+    "choices.js": "text/javascript",
     "page.js": "text/javascript",
     "state.js": "text/javascript",
     "words.js": "text/javascript",
