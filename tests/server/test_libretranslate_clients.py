@@ -80,6 +80,7 @@ def test_html(server: str) -> None:
         {"settings": {"beam_size": 100000}},
         {"settings": {"nonsense": 1}},
         {"keep": ["(a+)+$"]},
+        {"keep": [{}]},
     ],
 )
 def test_wrong_requests_are_refused_with_one_error(server: str, wrong: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lexbeam.server import deepl, libretranslate, native
 from lexbeam.server.context import Call, Context
-from lexbeam.server.endpoints import Endpoint, error_response, is_deepl
+from lexbeam.server.endpoints import Endpoint, error_response, is_deepl, make_routes
 from lexbeam.server.openapi import describe
 
 POLICY = (
@@ -82,7 +82,7 @@ def build_app(context: Context) -> ASGIApp:
         await context.close()
 
     context.metrics.watch(context.scheduler)
-    routes = [endpoint.route(context) for endpoint in ENDPOINTS]
+    routes = make_routes(ENDPOINTS, context)
     routes += [_page(path, name, kind) for path, (name, kind) in _PAGES.items()]
     routes += [_page(f"/static/{name}", name, kind) for name, kind in _STATIC.items()]
     app = Starlette(

@@ -49,13 +49,13 @@ class Fields:
             return value[-1]
         return value
 
-    def string(self, name: str) -> str | None:
-        """Return a field that must be a string, None if it is missing."""
+    def string(self, name: str, or_number: bool = False) -> str | None:
+        """Return a field that must be a string, or may be a number; None if it is missing."""
         value = self.get(name)
         if value is None or isinstance(value, str):
             return value
-        if self.is_json and isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
+        if or_number and isinstance(value, int):
+            return str(int(value))
         raise bad_request(f"Value for '{name}' must be a string.")
 
     def strings(self, name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,23 @@ class Endpoint:
     summary: str = ""
     status: int = 200
 
-    def route(self, context: Context) -> Route:
-        """Return what Starlette calls for the path."""
 
-        async def answer(request: Request) -> Response:
-            request.scope["lexbeam.endpoint"] = self.path
-            return await _answer(self, context, request)
+def make_routes(endpoints: Sequence[Endpoint], context: Context) -> list[Route]:
+    """Return what Starlette calls for endpoints: one route per path, for all of its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for endpoint in endpoints:
+        for method in endpoint.methods:
+            paths.setdefault(endpoint.path, {})[method] = endpoint
+    return [_route(path, methods, context) for path, methods in paths.items()]
 
-        return Route(self.path, answer, methods=list(self.methods))
+
+def _route(path: str, methods: Mapping[str, Endpoint], context: Context) -> Route:
+    async def answer(request: Request) -> Response:
+        request.scope["lexbeam.endpoint"] = path
+        method = "GET" if request.method == "HEAD" else request.method
+        return await _answer(methods[method], context, request)
+
+    return Route(path, answer, methods=list(methods))
 
 
 def is_deepl(path: str) -> bool:

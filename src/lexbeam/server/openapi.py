@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexbeam.server.endpoints import Endpoint
-from lexbeam.server.schemas import BODIES, PARAMETERS, RESPONSES
+from lexbeam.server.schemas import BODIES, PARAMETERS, RESPONSES, path_parameter
 from lexbeam.version import __version__
 
 _ERRORS = {
@@ -79,7 +79,7 @@ def _operation(endpoint: Endpoint, method: str) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint, method: str) -> list[dict[str, Any]]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": path_parameter(endpoint.path)}
         for name in re.findall(r"\{(\w+)\}", endpoint.path)
     ]
     return [*in_path, *PARAMETERS.get((method, endpoint.path), [])]

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from lexbeam.server.deepl.languages import RESOURCES
+from lexbeam.translation.keep import PATTERNS
+
 Schema = dict[str, Any]
 _STRING: Schema = {"type": "string"}
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _STRINGS: Schema = {"type": "array", "items": _STRING}
 _INTEGER: Schema = {"type": "integer"}
-_ANY_LIST: Schema = {"type": "array", "items": {"type": ["string", "object"]}, "maxItems": 100}
+_ANY_LIST: Schema = {
+    "type": ["array", "null"],
+    "items": {"type": ["string", "object"]},
+    "maxItems": 100,
+}
+_UUID: Schema = {
+    "type": "string",
+    "format": "uuid",
+    "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+}
+_FILE_NAME: Schema = {"type": "string", "pattern": "^[0-9A-F]{32}\\.[0-9A-F]{64}\\.[a-z]{2,5}$"}
 
 
 def _object(required: str = "", /, **properties: Schema) -> Schema:
@@ -44,16 +57,21 @@ def _query(*names: str, required: bool = False, choices: list[str] | None = None
 WISHES: dict[str, Schema] = {
     "constraints": {**_ANY_LIST, "description": "What must be in the translation"},
     "avoid": {**_ANY_LIST, "description": "What must not be in it"},
-    "prefix": {"type": "string", "description": "What it begins with"},
+    "prefix": {"type": ["string", "null"], "description": "What it begins with"},
     "glossary": {
-        "type": "object",
+        "type": ["object", "null"],
         "additionalProperties": {"type": ["string", "array"]},
         "description": "Source terms and their translations",
     },
-    "keep": {**_STRINGS, "description": "Patterns whose matches must be in it"},
-    "settings": {"type": "object", "description": "Settings of the search"},
+    "keep": {
+        "type": ["array", "null"],
+        "items": {"enum": list(PATTERNS)},
+        "description": "Patterns whose matches must be in it",
+    },
+    "settings": {"type": ["object", "null"], "description": "Settings of the search"},
 }
 _RECORD = _object("text", text=_STRING, **WISHES)
+_ANY_RECORD: Schema = {"type": "object", "properties": {"text": {}}}
 _REPORT = _object("text met", text=_STRING, met={"type": "boolean"})
 _TRANSLATED = _object(
     "translation score constraints",
@@ -139,7 +157,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/detect"): _both(_object("q", q=_TEXT)),
     ("POST", "/translate_file"): _file(source=_STRING, target=_STRING),
     ("POST", "/v1/translate"): _json(
-        {"anyOf": [_RECORD, _object("records", records=_list(_RECORD))]}
+        {"anyOf": [_RECORD, _object("records", records=_list(_ANY_RECORD))]}
     ),
     ("POST", "/v1/alternatives"): _json(
         _object(
@@ -153,9 +171,22 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/v1/sentences"): _both(_object("text", text=_STRING)),
 }
 
+PATH_PARAMETERS: dict[str, Schema] = {
+    "/v2/document/{id}": _STRING,
+    "/v2/document/{id}/result": _STRING,
+    "/download_file/{name}": _FILE_NAME,
+}
+"""What stands in a path; where nothing is said, the number of a glossary."""
+
+
+def path_parameter(path: str) -> Schema:
+    """Return the schema of what stands in a path."""
+    return PATH_PARAMETERS.get(path, _UUID)
+
+
 PARAMETERS: dict[tuple[str, str], list[Any]] = {
     ("GET", "/v2/languages"): _query("type", choices=["source", "target"]),
-    ("GET", "/v3/languages"): _query("resource"),
+    ("GET", "/v3/languages"): _query("resource", choices=list(RESOURCES)),
     ("GET", f"{_V3}/entries"): _query("source_lang", "target_lang", required=True),
     ("DELETE", f"{_V3}/dictionaries"): _query("source_lang", "target_lang", required=True),
     ("GET", "/v2/document/{id}"): _query("document_key", required=True),

@@ -36,12 +36,13 @@ def read_wishes(record: Mapping[str, Any], common: TextRequest, limits: Limits) 
             raise InputError(f'"{name}" is too long')
     if isinstance(request.prefix, str) and len(request.prefix) > _MOST_CHARACTERS:
         raise InputError(f"the prefix is longer than {_MOST_CHARACTERS} characters")
-    unknown = [each for each in request.keep or () if each not in PATTERNS]
+    named = [each for each in request.keep or () if isinstance(each, str) and each in PATTERNS]
+    unknown = [each for each in request.keep or () if each not in named]
     if unknown:
         raise InputError(f'"keep" may have only {", ".join(PATTERNS)} here, not {unknown[0]!r}')
-    if request.glossary is not None and len(request.glossary) > _MOST_GLOSSARY_TERMS:
-        if record.get("glossary") is not None:
-            raise InputError(f'"glossary" may have {_MOST_GLOSSARY_TERMS} terms at most')
+    terms = record.get("glossary")
+    if isinstance(terms, dict) and len(terms) > _MOST_GLOSSARY_TERMS:
+        raise InputError(f'"glossary" may have {_MOST_GLOSSARY_TERMS} terms at most')
     _check_settings(request.settings, limits)
     return request
 

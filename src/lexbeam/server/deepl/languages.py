@@ -10,12 +10,13 @@ from lexbeam.server.errors import unsupported
 from lexbeam.server.languages import NAMES, language_name, target_variants
 
 _TRANSLATING = ("translate_text", "translate_document", "document", "text")
-_RESOURCES = (*_TRANSLATING, "glossary", "write", "voice", "style_rules", "translation_memory")
+RESOURCES = (*_TRANSLATING, "glossary", "write", "voice", "style_rules", "translation_memory")
 
 
 async def languages(call: Call) -> Any:
     """List the languages of one side: ``type`` is source or target."""
-    kind = call.fields.string("type") or "source"
+    kind = call.fields.string("type")
+    kind = "source" if kind is None else kind
     models = call.context.models
     if kind == "source":
         return [{"language": code.upper(), "name": language_name(code)} for code in models.sources]
@@ -30,9 +31,10 @@ async def languages(call: Call) -> Any:
 
 async def languages_v3(call: Call) -> Any:
     """List the languages that a resource knows."""
-    resource = call.fields.string("resource") or "translate_text"
-    if resource not in _RESOURCES:
-        raise unsupported("resource", f"There is {', '.join(_RESOURCES)}.")
+    resource = call.fields.string("resource")
+    resource = "translate_text" if resource is None else resource
+    if resource not in RESOURCES:
+        raise unsupported("resource", f"There is {', '.join(RESOURCES)}.")
     if resource == "glossary":
         return [_language(code, code, name, True, True) for code, name in NAMES.items()]
     if resource not in _TRANSLATING:

@@ -88,7 +88,7 @@ def read_choices(call: Call) -> dict[str, str]:
     fields = call.fields
     chosen: dict[str, str] = {}
     for name, values in _CHOICES.items():
-        given = fields.string(name) if not isinstance(fields.get(name), bool) else None
+        given = fields.string(name, or_number=True)
         if given in (None, ""):
             continue
         if given not in values:
