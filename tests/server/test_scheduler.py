@@ -38,24 +38,27 @@ def test_requests_get_their_turns() -> None:
     queue.add(_waiting(1, 100))
     queue.add(_waiting(2, 1))
     queue.add(_waiting(3, 2))
-    assert [each.owner for each in queue.take()][:5] == [1, 2, 3, 1, 3]
-    assert all(each.owner == 1 for each in queue.take())
+    queue.add(_waiting(4, 90))
+    assert [each.owner for each in queue.take(queue.owners(short=True))] == [2, 3, 3]
+    assert queue.owners(short=False) == [1, 4]
+    assert [each.owner for each in queue.take(queue.owners(short=False))][:4] == [1, 4, 1, 4]
+    assert not queue.owners(short=True)
 
 
 def test_batches_are_bounded_and_of_one_group() -> None:
     queue: SentenceQueue[int] = SentenceQueue()
     for owner in range(50):
         queue.add(_waiting(owner, 1, "ab"[owner % 2]))
-    first = queue.take()
+    first = queue.take(queue.owners(short=True))
     assert {each.group for each in first} == {"a"}
     assert len(first) == 25
     queue.add(_waiting(99, 1, length=10_000))
-    taken = [queue.take(), queue.take()]
+    taken = [queue.take(queue.owners(short=True)) for _ in range(2)]
     assert sum(map(len, taken)) == 26
-    assert not queue.take()
+    assert not queue.owners(short=True)
     for owner in range(50):
         queue.add(_waiting(owner, 3))
-    assert len(queue.take()) == LARGEST_BATCH
+    assert len(queue.take(queue.owners(short=True))) == LARGEST_BATCH
 
 
 def test_dropped_requests_are_forgotten() -> None:
@@ -64,7 +67,7 @@ def test_dropped_requests_are_forgotten() -> None:
     queue.add(_waiting(2, 1))
     queue.drop(1)
     assert len(queue) == 1
-    assert [each.owner for each in queue.take()] == [2]
+    assert [each.owner for each in queue.take(queue.owners(short=True))] == [2]
 
 
 def test_gives_what_the_translator_gives(

@@ -78,7 +78,11 @@ class Counters:
 
 
 class Scheduler:
-    """Threads, a queue and a cache for the translators of a server."""
+    """Threads, a queue and a cache for the translators of a server.
+
+    ``threads`` batches are searched at a time. One thread more is there for short requests while
+    long ones are searched, so that they need not wait until a batch of those ends.
+    """
 
     def __init__(self, threads: int, cached: int = CACHED_SENTENCES) -> None:
         self._lock = threading.Condition()
@@ -86,13 +90,15 @@ class Scheduler:
         self._queue: SentenceQueue[_Search] = SentenceQueue()
         self._cache = SentenceCache(cached)
         self._numbers = itertools.count()
-        self._expected = 1  # requests in the batch before
+        self._expected = 1  # short requests in the batch before
+        self._cores = threads
+        self._running = self._running_long = 0  # batches
         self._stopping = False
         self._unfinished = 0
         self.counters = Counters()
         self._threads = [
             threading.Thread(target=self._work, name=f"search-{i}", daemon=True)
-            for i in range(threads)
+            for i in range(threads + 1)
         ]
         for thread in self._threads:
             thread.start()
@@ -176,18 +182,47 @@ class Scheduler:
         while True:
             if self._starting:
                 return partial(self._resume, self._starting.popleft(), None)
+            wait = None
             if len(self._queue):
-                wait = self._queue.oldest + LONGEST_WAIT - time.monotonic()
-                expected = min(self._expected, LARGEST_BATCH)
-                if wait <= 0 or self._queue.owners >= expected or self._stopping:
-                    batch = self._queue.take()
-                    self._expected = len({each.owner for each in batch})
-                    return partial(self._run, [each.payload for each in batch])
-                self._lock.wait(wait)
+                short = self._queue.owners(short=True)
+                long = self._queue.owners(short=False)
+                if long and self._may_run_long(bool(short)):
+                    return self._batch(long, is_long=True)
+                if short and self._may_run_short():
+                    wait = self._queue.oldest(short) + LONGEST_WAIT - time.monotonic()
+                    if wait <= 0 or len(short) >= self._expected or self._stopping:
+                        return self._batch(short, is_long=False)
             elif self._stopping and not self._unfinished:
                 return None
-            else:
-                self._lock.wait()
+            self._lock.wait(wait)
+
+    def _may_run_long(self, short_ones_wait: bool) -> bool:
+        """Return whether a batch of long requests may run: one always, more if nobody waits."""
+        if not self._running_long:
+            return self._running <= self._cores
+        return not short_ones_wait and self._running < self._cores
+
+    def _may_run_short(self) -> bool:
+        """Return whether a batch of short requests may run: beside long ones there is room."""
+        return self._running < self._cores + (self._running_long > 0)
+
+    def _batch(self, owners: Sequence[int], is_long: bool) -> Callable[[], None]:
+        batch = self._queue.take(owners)
+        self._running += 1
+        self._running_long += is_long
+        if not is_long:
+            self._expected = min(len({each.owner for each in batch}), LARGEST_BATCH)
+        return partial(self._run_and_count, [each.payload for each in batch], is_long)
+
+    def _run_and_count(self, searches: Sequence[_Search], is_long: bool) -> None:
+        try:
+            found = _found(searches[0].text.translator, [search.job for search in searches])
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._running_long -= is_long
+                self._lock.notify()
+        self._deliver(searches, found)
 
     def _resume(self, text: _Text, found: Found | None) -> None:
         """Let a text go on; queue the searches that it wants then, or keep its result."""
@@ -234,10 +269,9 @@ class Scheduler:
         if not waiting:
             self._resume(text, text.found)
 
-    def _run(self, searches: Sequence[_Search]) -> None:
-        """Search for a batch, and let the texts go on that have all they wanted."""
+    def _deliver(self, searches: Sequence[_Search], found: Found) -> None:
+        """Keep what was found, and let the texts go on that have all they wanted."""
         translator = searches[0].text.translator
-        found = _found(translator, [search.job for search in searches])
         complete: list[_Text] = []
         with self._lock:
             self.counters.batches += 1
