@@ -25,8 +25,9 @@ from pathlib import Path
 
 import lexbeam
 
-_SUBJECTS = "computer printer password file folder window network server document image".split()
-_VERBS = "restart select open close delete copy move rename print save".split()
+_SUBJECTS = ["computer", "printer", "password", "file", "folder"]
+_SUBJECTS += ["window", "network", "server", "document", "image"]
+_VERBS = ["restart", "select", "open", "close", "delete", "copy", "move", "rename", "print", "save"]
 
 
 def sentences(count: int, first: int = 0) -> list[str]:
@@ -162,8 +163,8 @@ def main() -> None:
             rate = len(some) / seconds
             print(
                 f"{connections} connections: {rate:.1f} sentences/s ({rate / direct:.2f} of the "
-                f"call), p50 {percentile(times, 0.5):.0f} ms, p95 {percentile(times, 0.95):.0f} ms, "
-                f"{refused} refused"
+                f"call), p50 {percentile(times, 0.5):.0f} ms, "
+                f"p95 {percentile(times, 0.95):.0f} ms, {refused} refused"
             )
         _, idle, _ = asyncio.run(load(port, sentences(60, 2_000_000), 1))
         busy = asyncio.run(beside_a_book(port, sentences(60, 3_000_000)))

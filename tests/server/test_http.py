@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from helpers.http_client import ask
 from helpers.running_server import serving
-
 from lexbeam.server.context import Limits
 
 HELLO = {"text": ["Restart the computer."], "target_lang": "DE"}
@@ -143,7 +143,7 @@ def test_security_headers(server: str) -> None:
 
 
 def test_records(server: str) -> None:
-    records = [
+    records: list[dict[str, Any]] = [
         {"text": "Restart the computer.", "constraints": ["Rechner"], "id": 7},
         {"text": "Hello.", "constraints": "wrong"},
     ]

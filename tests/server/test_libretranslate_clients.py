@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from deep_translator import LibreTranslator  # type: ignore[import-untyped]
-from helpers.http_client import ask
 from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
+
+from helpers.http_client import ask
 
 ENGLISH, GERMAN = "Restart the computer.", "Starten Sie den Computer neu."
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 from helpers.http_client import ask
-
 from lexbeam.server.app import ENDPOINTS
 
 

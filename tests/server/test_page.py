@@ -6,34 +6,32 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("there is no Chromium to open the page with", allow_module_level=True)
 
-_FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+_FLAGS += ["--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
-    with sync_api.sync_playwright() as playwright:
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(browser: sync_api.Browser, server: str) -> Iterator[sync_api.Page]:
+def page(browser: Browser, server: str) -> Iterator[Page]:
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     problems: list[str] = []
     hosts: set[str] = set()
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and problems.append(said.text))
+    page.on("console", lambda said: problems.extend([said.text] * (said.type == "error")))
     page.on("request", lambda request: hosts.add("/".join(request.url.split("/")[:3])))
     page.goto(f"{server}/")
     page.wait_for_selector(".word")
@@ -43,45 +41,45 @@ def page(browser: sync_api.Browser, server: str) -> Iterator[sync_api.Page]:
     context.close()
 
 
-def write(page: sync_api.Page, text: str, expected: str) -> None:
+def write(page: Page, text: str, expected: str) -> None:
     page.fill("#source", text)
     shows(page, expected)
 
 
-def shows(page: sync_api.Page, expected: str) -> None:
-    sync_api.expect(page.locator("#target")).to_have_text(expected, timeout=20_000)
+def shows(page: Page, expected: str) -> None:
+    expect(page.locator("#target")).to_have_text(expected, timeout=20_000)
 
 
-def choose(page: sync_api.Page, word: str) -> None:
+def choose(page: Page, word: str) -> None:
     page.click(f'.word:text-is("{word}")')
     page.wait_for_selector("#choices:not([hidden])")
 
 
-def test_translates_while_one_types(page: sync_api.Page) -> None:
+def test_translates_while_one_types(page: Page) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
 
 
-def test_another_word_is_written(page: sync_api.Page) -> None:
+def test_another_word_is_written(page: Page) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
     choose(page, "Computer")
     page.fill("#choices input", "Rechner")
     page.keyboard.press("Enter")
     shows(page, "Starten Sie den Rechner neu.")
     assert page.locator(".word.kept").all_text_contents() == ["Rechner"]
-    sync_api.expect(page.locator(".chip .cost")).to_be_visible(timeout=20_000)
+    expect(page.locator(".chip .cost")).to_be_visible(timeout=20_000)
     page.click('button[aria-label="Drop: Rechner"]')
     page.click('button[aria-label="Drop: not Computer"]')
     shows(page, "Starten Sie den Computer neu.")
 
 
-def test_one_of_the_models_choices_is_taken(page: sync_api.Page) -> None:
+def test_one_of_the_models_choices_is_taken(page: Page) -> None:
     write(page, "The password is wrong.", "Das Kennwort ist falsch.")
     choose(page, "Kennwort")
     page.click('#choices li button:has-text("Passwort")')
     shows(page, "Das Passwort ist falsch.")
 
 
-def test_not_this_and_undo(page: sync_api.Page) -> None:
+def test_not_this_and_undo(page: Page) -> None:
     write(page, "The password is wrong.", "Das Kennwort ist falsch.")
     choose(page, "Kennwort")
     page.click('#choices button:has-text("Not this")')
@@ -90,16 +88,16 @@ def test_not_this_and_undo(page: sync_api.Page) -> None:
     shows(page, "Das Kennwort ist falsch.")
 
 
-def test_typing_the_beginning(page: sync_api.Page) -> None:
+def test_typing_the_beginning(page: Page) -> None:
     write(page, "The password is wrong.", "Das Kennwort ist falsch.")
     page.locator("#prefix").press_sequentially("Ihr")
-    sync_api.expect(page.locator("#target")).to_contain_text("Ihr Kennwort ist")
+    expect(page.locator("#target")).to_contain_text("Ihr Kennwort ist")
     page.locator("#prefix").press("Tab")
     page.locator("#prefix").press("Tab")
     assert page.input_value("#prefix") == "Ihr Kennwort "
 
 
-def test_all_by_keyboard(page: sync_api.Page) -> None:
+def test_all_by_keyboard(page: Page) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
     page.focus("#source")
     page.keyboard.press("Tab")
@@ -108,14 +106,14 @@ def test_all_by_keyboard(page: sync_api.Page) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#choices:not([hidden])")
     page.keyboard.press("Enter")  # keep this
-    sync_api.expect(page.locator(".chip")).to_contain_text("Computer")
+    expect(page.locator(".chip")).to_contain_text("Computer")
     assert page.evaluate("document.activeElement.textContent") == "Computer"
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     assert page.is_hidden("#choices")
 
 
-def test_a_glossary_is_pasted(page: sync_api.Page) -> None:
+def test_a_glossary_is_pasted(page: Page) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
     page.click("#glossary-box summary")
     page.fill("#glossary", "computer,Rechner\nprinter;Druckgerät")
@@ -123,7 +121,7 @@ def test_a_glossary_is_pasted(page: sync_api.Page) -> None:
     assert page.text_content("#glossary-count") == "(2 terms)"
 
 
-def test_a_link_holds_the_state(page: sync_api.Page, server: str) -> None:
+def test_a_link_holds_the_state(page: Page, server: str) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
     choose(page, "Computer")
     page.fill("#choices input", "Rechner")
@@ -140,7 +138,7 @@ def test_a_link_holds_the_state(page: sync_api.Page, server: str) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == "Starten Sie den Rechner neu."
 
 
-def test_links_of_others_do_no_harm(page: sync_api.Page, server: str) -> None:
+def test_links_of_others_do_no_harm(page: Page, server: str) -> None:
     for hash_ in ("#%00", "#e30", "#W10", "#bnVsbA"):
         page.goto("about:blank")
         page.goto(f"{server}/{hash_}")
@@ -148,7 +146,7 @@ def test_links_of_others_do_no_harm(page: sync_api.Page, server: str) -> None:
     write(page, "<img src=x onerror=alert(1)>", page.text_content("#target") or "")
 
 
-def test_the_trace_opens(page: sync_api.Page) -> None:
+def test_the_trace_opens(page: Page) -> None:
     write(page, "Restart the computer.", "Starten Sie den Computer neu.")
     with page.context.expect_page() as opened:
         page.click("#trace")
@@ -156,19 +154,19 @@ def test_the_trace_opens(page: sync_api.Page) -> None:
     assert "Starten Sie den Computer neu." in (opened.value.text_content("body") or "")
 
 
-def test_a_word_lights_up_its_source(page: sync_api.Page) -> None:
+def test_a_word_lights_up_its_source(page: Page) -> None:
     write(page, "Hello. Restart the computer.", "Hallo. Starten Sie den Computer neu.")
     page.hover('.word:text-is("Computer")')
     assert "computer" in (page.text_content("#backdrop mark") or "")
 
 
-def test_the_page_about_the_api(page: sync_api.Page, server: str) -> None:
+def test_the_page_about_the_api(page: Page, server: str) -> None:
     page.goto(f"{server}/docs")
     page.wait_for_selector("dt")
     assert "/v2/translate" in (page.text_content("#doc") or "")
 
 
-def test_a_phone(browser: sync_api.Browser, server: str) -> None:
+def test_a_phone(browser: Browser, server: str) -> None:
     page = browser.new_page(viewport={"width": 360, "height": 700})
     page.goto(f"{server}/")
     page.wait_for_selector(".word")

@@ -6,7 +6,7 @@ Clients send all four, and a form in the body of a GET. A handler asks for field
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
@@ -183,7 +183,7 @@ def _listed(pairs: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _multipart(request: Request, body: bytes, query: dict[str, Any]) -> Fields:
-    async def stream() -> AsyncIterator[bytes]:
+    async def stream() -> AsyncGenerator[bytes, None]:
         yield body
 
     parser = MultiPartParser(
@@ -191,7 +191,7 @@ async def _multipart(request: Request, body: bytes, query: dict[str, Any]) -> Fi
         stream(),
         max_files=5,
         max_fields=_MOST_FIELDS,
-        max_part_size=len(body),  # type: ignore[arg-type]
+        max_part_size=len(body),
     )
     try:
         form: FormData = await parser.parse()

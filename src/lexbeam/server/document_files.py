@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import InputError
@@ -48,7 +49,7 @@ async def translate_file(
 def translate_content(translator: QueuedTranslator, file: File, glossary: Glossary | None) -> bytes:
     """Return the translation of a file; the thread waits for it."""
     ending = extension(file.name)
-    settings = {} if glossary is None else {"glossary": glossary}
+    settings: dict[str, Any] = {} if glossary is None else {"glossary": glossary}
     with tempfile.TemporaryDirectory(prefix="lexbeam-") as folder:
         source = Path(folder) / f"document.{ending}"
         target = Path(folder) / f"translated.{ending}"

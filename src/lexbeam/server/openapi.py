@@ -64,7 +64,7 @@ def _operation(endpoint: Endpoint, method: str) -> dict[str, Any]:
     tags = {"v1": "lexbeam", "v2": "DeepL", "v3": "DeepL"}
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
-        "operationId": f"{method.lower()}_{re.sub(r'[^a-z0-9]+', '_', endpoint.path.lower()).strip('_')}",
+        "operationId": _operation_id(endpoint.path, method),
         "tags": [tags.get(group, "LibreTranslate")],
         "parameters": _parameters(endpoint, method),
         "responses": _responses(endpoint, method),
@@ -75,6 +75,10 @@ def _operation(endpoint: Endpoint, method: str) -> dict[str, Any]:
     if body is not None:
         operation["requestBody"] = {"required": True, "content": body}
     return operation
+
+
+def _operation_id(path: str, method: str) -> str:
+    return f"{method.lower()}_{re.sub('[^a-z0-9]+', '_', path.lower()).strip('_')}"
 
 
 def _parameters(endpoint: Endpoint, method: str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from lexbeam.server.texts import respaced, without_model
 from lexbeam.translation.requests import TextRequest
 
 
-class Abandoned(LexbeamError):
+class AbandonedError(LexbeamError):
     """Nobody waits for the translation any more."""
 
 
@@ -46,12 +46,12 @@ class QueuedTranslator:
 
     def _wait(self, requests: list[TextRequest]) -> Results:
         if self._abandoned:
-            raise Abandoned("the request was abandoned")
+            raise AbandonedError("the request was abandoned")
         self._future = self._scheduler.submit(self._served.translator, requests, self._owner)
         try:
             results: Results = self._future.result()
         except CancelledError:
-            raise Abandoned("the request was abandoned") from None
+            raise AbandonedError("the request was abandoned") from None
         return results
 
     def abandon(self) -> None:

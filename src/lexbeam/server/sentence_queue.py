@@ -52,9 +52,7 @@ class SentenceQueue(Generic[Payload]):
     def owners(self, short: bool) -> list[int]:
         """Return the requests of a kind that have sentences waiting, the next one first."""
         return [
-            owner
-            for owner, queue in self._queues.items()
-            if (len(queue) <= SHORT_REQUEST) == short
+            owner for owner, queue in self._queues.items() if (len(queue) <= SHORT_REQUEST) == short
         ]
 
     def oldest(self, owners: Iterable[int]) -> float:

@@ -14,9 +14,79 @@ _TAG = re.compile(
     r"|<(?P<close>/?)(?P<name>[A-Za-z_][\w:.-]*+)(?:[^\"'<>]++|\"[^\"]*+\"|'[^']*+')*+>",
     re.DOTALL,
 )
-_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
+_VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
 _BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "html", "legend", "li", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"]
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hgroup",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "optgroup",
+        "option",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "select",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "title",
+        "tr",
+        "ul",
+    ]
 )
 _LOCKED = frozenset(["script", "style", "code", "kbd", "samp", "var", "textarea"])
 _NOT_TRANSLATED = re.compile(
@@ -63,9 +133,7 @@ def read_tagged(text: str, options: TagOptions) -> MarkedText:
     tokens = _tokens(text, options)
     elements = _elements(tokens)
     for element in reversed(elements):  # children before their parents
-        element.has_block = any(
-            map(lambda e: _is_block(e, options) or e.has_block, element.children)
-        )
+        element.has_block = any(_is_block(e, options) or e.has_block for e in element.children)
     parts: list[Part] = []
     by_start = {element.start: element for element in elements}
     by_end = {element.end: element for element in elements if element.end is not None}
@@ -147,7 +215,7 @@ def _elements(tokens: Sequence[Token]) -> list[_Element]:
             elements.append(element)
     closed = {id(element) for element in elements}
     for element in elements:
-        parent = element.parent
+        parent: _Element | None = element.parent
         while parent is not None and id(parent) not in closed:
             parent = parent.parent
         element.parent = parent
