@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from helpers.attention import attention_of
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import PAD
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
@@ -45,3 +48,39 @@ def test_bad_tables_are_refused() -> None:
         TableScorer(np.zeros((2, 2)), bos=0, eos=5)
     with pytest.raises(InputError, match="bos -1"):
         HistoryScorer(4, bos=-1)
+
+
+def look_at_last(source: str, prefix: Sequence[int]) -> list[float]:
+    """Look at one source token after the other, and stay at the last."""
+    at = min(len(prefix), len(source) - 1)
+    return [float(i == at) for i in range(len(source))]
+
+
+def test_a_history_looks_where_its_alignment_says() -> None:
+    scorer = HistoryScorer(6, alignment=look_at_last)
+    long, short = attention_of(scorer, ["abc", "d"], [[2, 3, 4], [5, 5]])
+    assert long.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]
+    assert short.tolist() == [[1, 0, 0]] * 3
+    assert scorer.next_attention("abc", [2]).tolist() == [0, 1, 0]
+    assert first_step(scorer, [1], [], 2).attention is None
+
+
+def test_a_table_looks_where_its_alignment_says() -> None:
+    alignment = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
+    table = TableScorer(np.zeros((3, 3)), bos=0, eos=1, alignment=alignment)
+    (rows,) = attention_of(table, ["ab"], [[2, 0]])
+    assert rows.tolist() == [[1, 0], [0.5, 0.5], [1, 0]]
+    assert table.next_attention("ab", [0, 2]).tolist() == [0.5, 0.5]
+
+
+def test_bad_alignments_are_refused() -> None:
+    with pytest.raises(InputError, match="row per token"):
+        TableScorer(np.zeros((2, 2)), bos=0, eos=1, alignment=[[1, 0]])
+    with pytest.raises(InputError, match="no distribution"):
+        TableScorer(np.zeros((2, 2)), bos=0, eos=1, alignment=[[1, 0], [1, 1]])
+    for weights, named in (([1.0], "source of 2"), ([0.5, 0.6], "no distribution")):
+        scorer = HistoryScorer(4, alignment=lambda *_, given=weights: given)
+        with pytest.raises(InputError, match=named):
+            attention_of(scorer, ["ab"], [[2]])
+    with pytest.raises(InputError, match="no alignment"):
+        HistoryScorer(4).next_attention("ab", [])

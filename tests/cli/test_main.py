@@ -359,6 +359,12 @@ def test_train_says_what_is_wrong_with_a_configuration(tmp_path: Path) -> None:
     assert result.stderr.startswith("lexbeam: ")
     assert "model.toml" in result.stderr
     assert run("train", str(tmp_path / "none.toml")).exit_code == 2
+    config.write_text('directory = "run"\n[[data.train]]\npath = "text.tsv"\n')
+    assert run("train", str(config), "--decay", "5", "--export").exit_code == 2
+    result = run("train", str(config), "--decay", "5")
+    assert result.exit_code == 1
+    assert "no run has been started" in result.stderr
+    assert "no checkpoint" in run("train", str(config), "--export").stderr
 
 
 def test_info_shows_what_a_model_is() -> None:

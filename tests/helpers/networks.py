@@ -98,6 +98,7 @@ class Reference:
     def __init__(self, config: TransformerConfig, weights: Mapping[str, Float32]) -> None:
         self.config = config
         self.weights = weights
+        self.looks: list[NDArray[Any]] = []
 
     def log_probs(self, source: Sequence[int], output: Sequence[int]) -> NDArray[np.float64]:
         """Return the log-probabilities of the token after an output. # shape: (vocabulary,)."""
@@ -118,6 +119,14 @@ class Reference:
             output_layer = output_layer.T
         logits = (x @ output_layer + self.weights["decoder_ff_logit_out_b"])[0]
         return np.asarray(logits - np.logaddexp.reduce(logits))
+
+    def attention_to_source(
+        self, source: Sequence[int], output: Sequence[int]
+    ) -> list[NDArray[np.float64]]:
+        """Return where each layer looks after an output. # shape of each: (heads, source)."""
+        self.looks = []
+        self.log_probs(source, output)
+        return self.looks[-self.config.decoder_layers :]
 
     def encode(self, source: Sequence[int]) -> NDArray[Any]:
         table = self.weights[self.config.source_embedding]
@@ -163,7 +172,10 @@ class Reference:
         )
         scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[2])
         weights = np.exp(scores - scores.max(axis=2, keepdims=True))
-        mixed = weights / weights.sum(axis=2, keepdims=True) @ v
+        weights = weights / weights.sum(axis=2, keepdims=True)
+        if prefix.endswith("_context"):
+            self.looks.append(weights[:, 0])
+        mixed = weights @ v
         y = mixed.transpose(1, 0, 2).reshape(len(x), -1)
         return self.after(f"{prefix}_Wo", self.dense(y, f"{prefix}_Wo", f"{prefix}_bo"), x)
 

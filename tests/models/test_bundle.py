@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import lexbeam
+from helpers.attention import attention_of
 from helpers.networks import (
     CORPUS,
     TINY,
@@ -129,6 +130,11 @@ def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
         ({"framing": {"mood": []}}, '"framing" must have'),
         ({"framing": {"output_start": [VOCABULARY]}}, '"output_start" must be a list of ids'),
         ({"framing": {"never": None}}, '"never"'),
+        ({"alignment": [1, 0]}, '"alignment" must have the fields layer and head'),
+        ({"alignment": {"layer": 0}}, '"alignment" must have the fields'),
+        ({"alignment": {"layer": TINY.decoder_layers, "head": 0}}, "layer must be below"),
+        ({"alignment": {"layer": 0, "head": TINY.heads}}, "head must be below"),
+        ({"alignment": {"layer": 0, "head": True}}, "head must be below"),
     ],
 )
 def test_manifests_that_make_no_sense(folder: Path, change: dict[str, Any], named: str) -> None:
@@ -162,6 +168,24 @@ def test_what_stands_around_texts_is_kept(tmp_path: Path, spm: Path) -> None:
     assert model.encode("the cat") == [5, *model.source.encode("the cat"), 0, 6]
     assert model.engine.bos == 8
     assert model.info["origin"] == "here"
+
+
+def test_the_head_that_aligns_is_named(folder: Path, tmp_path: Path, spm: Path) -> None:
+    assert "alignment" not in bundle.load(folder).info
+    weights = random_weights(TINY)
+    bundle.write(TINY, weights, spm, tmp_path / "b", alignment=(0, 1))
+    assert bundle.load(tmp_path / "b").info["alignment"] == {"layer": 0, "head": 1}
+    with pytest.raises(ModelError, match="head must be below"):
+        bundle.write(TINY, weights, spm, tmp_path / "c", alignment=(0, TINY.heads))
+    assert not (tmp_path / "c").exists()
+
+
+def test_the_network_of_a_bundle_can_be_read_alone(folder: Path) -> None:
+    config, weights = bundle.read_network(folder)
+    assert config == TINY
+    for name, weight in random_weights(TINY).items():
+        assert weights[name].dtype == np.float32
+        np.testing.assert_allclose(weights[name], weight, atol=np.abs(weight).max() / 60)
 
 
 def test_in_float_a_bundle_is_the_network(tmp_path: Path, spm: Path) -> None:
@@ -267,3 +291,26 @@ def _change(folder: Path, name: str, content: bytes) -> None:
     manifest = json.loads(path.read_text())
     manifest["files"][name] = hashlib.sha256(content).hexdigest()
     path.write_text(json.dumps(manifest))
+
+
+def test_a_bundle_looks_with_the_head_that_its_manifest_names(tmp_path: Path) -> None:
+    weights, spm = random_weights(TINY), vocabulary_file()
+    sources, outputs = [[5, 9, 3, 0], [8, 0]], [[3, 4], [6]]
+    reference = Reference(TINY, weights)
+    for name, alignment in {"a": (0, 1), "b": None}.items():
+        folder = tmp_path / name
+        bundle.write(TINY, weights, spm, folder, precision="float32", alignment=alignment)
+        rows, _ = attention_of(bundle.load(folder).engine, sources, outputs)
+        heads = reference.attention_to_source(sources[0], outputs[0])
+        expected = heads[0][1] if alignment else heads[1].mean(axis=0)
+        np.testing.assert_allclose(rows[-1], expected, atol=2e-5)
+
+
+def test_weights_that_changed_after_loading_are_reported_when_they_are_read_again(
+    tmp_path: Path,
+) -> None:
+    bundle.write(TINY, random_weights(TINY), vocabulary_file(), tmp_path)
+    engine = bundle.load(tmp_path).engine
+    (tmp_path / "weights.npz").write_bytes(b"other")
+    with pytest.raises(ModelError, match=r"weights\.npz: damaged"):
+        attention_of(engine, [[5, 0]], [[3]])

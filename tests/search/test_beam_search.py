@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -502,6 +503,48 @@ def test_nonsense_from_a_scorer_is_an_error(where: str, value: float) -> None:
 
     with pytest.raises(ScorerError, match="NaN or plus infinity"):
         decode(Broken(HistoryScorer(6)), ["s"], [[[4]]], max_length=9)
+
+
+def probabilities(scores: Scores) -> Scores:
+    return scores._replace(top_scores=np.exp(scores.top_scores))
+
+
+def with_the_end(scores: Scores) -> Scores:
+    scores.top_ids[:, -1] = 1
+    return scores
+
+
+def backwards(scores: Scores) -> Scores:
+    return scores._replace(top_scores=scores.top_scores[:, ::-1], top_ids=scores.top_ids[:, ::-1])
+
+
+def with_what_is_banned(scores: Scores) -> Scores:
+    scores.top_ids[:, 0] = 5
+    return scores
+
+
+def with_an_unknown_token(scores: Scores) -> Scores:
+    scores.top_ids[:, 0] = 6
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("mistake", "says"),
+    [
+        (probabilities, "top_scores has .* but a log-probability is at most 0"),
+        (with_the_end, r"top_ids has the end of sentence \(1\) among the best"),
+        (backwards, "top_scores are not sorted, the best first"),
+        (with_what_is_banned, "top_ids has a banned token among the best"),
+        (with_an_unknown_token, "top_ids has a token outside its vocabulary of 6"),
+    ],
+)
+def test_what_the_protocol_forbids_is_named(mistake: Callable[[Scores], Scores], says: str) -> None:
+    class Broken(CountingScorer):
+        def step(self, *arguments: Any) -> Scores:
+            return mistake(super().step(*arguments))
+
+    with pytest.raises(ScorerError, match=says):
+        decode(Broken(HistoryScorer(6)), ["s"], [[[4]]], [[[5]]], max_length=9, beam_size=3)
 
 
 def test_a_plain_tuple_is_answer_enough() -> None:

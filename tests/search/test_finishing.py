@@ -209,3 +209,33 @@ def test_an_output_pays_its_penalty_however_it_ends() -> None:
                     log_prob, last = log_prob + scorer.log_probs[last, token], token
                 assert hypothesis.log_prob == pytest.approx(log_prob)
                 assert hypothesis.score == pytest.approx(log_prob / len(hypothesis.slots))
+
+
+def aside_by_hand(scorer: HistoryScorer, k: int, max_length: int) -> tuple[list[int], float]:
+    """Search as with ``aside``, one hypothesis at a time; return tokens and score."""
+    live: list[tuple[float, list[int]]] = [(0.0, [])]
+    ended: list[tuple[float, list[int]]] = []
+    for step in range(max_length + 1):
+        candidates: list[tuple[float, list[int], bool]] = []
+        for so_far, tokens in live:
+            row = scorer.next_log_probs("s", tokens)
+            candidates.append((so_far + row[scorer.eos], tokens, True))
+            others = [t for t in range(scorer.vocabulary_size) if t != scorer.eos]
+            candidates += [
+                (so_far + row[t], [*tokens, t], False) for t in others if step < max_length
+            ]
+        candidates.sort(key=lambda candidate: -candidate[0])
+        ended += [(score / (len(t) + 1), t) for score, t, end in candidates[:k] if end]
+        live = [(score, t) for score, t, end in candidates if not end][:k]
+    score, tokens = max(ended)
+    return tokens, score
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("beam_size", [1, 2, 3])
+def test_a_narrow_beam_with_what_has_ended_set_aside(seed: int, beam_size: int) -> None:
+    scorer = HistoryScorer(4, eos=1, seed=seed)
+    found = decode(scorer, ["s"], max_length=5, beam_size=beam_size, aside=True, prune=0)[0][0]
+    tokens, score = aside_by_hand(scorer, beam_size, 5)
+    assert found.tokens == tokens
+    assert found.score == pytest.approx(score)

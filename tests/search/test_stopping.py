@@ -6,7 +6,7 @@ import pytest
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
-from lexbeam.search.stopping import LENGTHS_EXPECTED, are_done, likely_longest
+from lexbeam.search.stopping import LENGTHS_EXPECTED, are_done, likely_longest, prune
 
 
 def beam(log_probs: list[float], banks: list[int] | None = None) -> Beam:
@@ -64,3 +64,20 @@ def test_what_is_likely_is_half_as_long_again_as_expected_or_ends_at_once() -> N
     expected = np.array([10.0, 100.0])
     assert likely_longest(expected, 3).tolist() == [LENGTHS_EXPECTED * e + 3 for e in expected]
     assert likely_longest(expected, 40).tolist() == [42, LENGTHS_EXPECTED * 100 + 3]
+
+
+@pytest.mark.parametrize("empty", [0, 30])
+def test_lag_is_measured_within_a_bank(empty: int) -> None:
+    """In narrow beams and in wide ones: the best of all is no measure for another bank."""
+    live = beam([-1.0, -4.5, -9.0, -11.0, -13.0], banks=[0, 0, 1, 1, 1])
+    wide = beam([-1.0, -4.5, -9.0, -11.0, -13.0] + [-1.0] * empty, [0, 0, 1, 1, 1] + [0] * empty)
+    pruned = prune(wide if empty else live, Finished.none(1, 1), Settings(lag=3.0))
+    assert pruned.live[0, :5].tolist() == [True, False, True, True, False]
+
+
+def test_lag_of_plain_search_is_measured_against_what_has_not_finished() -> None:
+    live = beam([-0.1, -3.5, -6.0, -6.6])
+    has_ended = np.array([[True, False, False, False]])
+    live = live._replace(finished=has_ended, live=~has_ended)
+    pruned = prune(live, finished(-0.1, -np.inf), Settings(lag=3.0, prune=None))
+    assert pruned.live.tolist() == [[False, True, True, False]]

@@ -85,7 +85,7 @@ def test_unknown_characters_are_written_all_the_same(moses: MosesBpe, target: Mo
     assert first.ids == second.ids
     ids = [*first.ids, *moses.encode("cat"), *first.ids]
     assert target.decode(ids, [second, first]) == "¥1 cat €1"
-    assert target.spell_all("€1") == []
+    assert [spelling.surface for spelling in target.spell_all("€1")] == ["€1"]
 
 
 def test_a_phrase_whose_last_word_goes_on(moses: MosesBpe, target: MosesText) -> None:
@@ -107,13 +107,13 @@ def test_unknown_words_go_where_they_must(target: MosesText) -> None:
     begun = target.spell_prefix(">")
     assert target.decode([1, 1, 1], [brackets, begun]) == "> <<"
     short = target.spell("€")
-    assert target.decode([1, moses_id(target, "▁5"), 1], [short]) == "€5 ⁇"
+    assert target.decode([1, moses_id(target, "▁5"), 1], [short]) == "€5"
 
 
 def test_a_whole_word_is_preferred_to_the_beginning_of_one(target: MosesText) -> None:
     spelling = target.spell("€a")
     within = [*spelling.ids, moses_id(target, "o"), *spelling.ids]
-    assert target.decode(within, [spelling]) == "⁇ ao €a"
+    assert target.decode(within, [spelling]) == "ao €a"
 
 
 def test_phrases_with_unknown_words_share_known_ones(target: MosesText) -> None:
@@ -126,8 +126,6 @@ def test_phrases_with_unknown_words_share_known_ones(target: MosesText) -> None:
 def test_unknown_words_are_not_shared(target: MosesText, translator: Translator) -> None:
     plus, markup = target.spell("C++"), target.spell("<b>")
     assert plus.ids[-1] == markup.ids[0] == 1
-    assert target.demands([plus, markup]) == [plus.ids, markup.ids, markup.ids]
-    assert target.demands([plus, target.spell("Haus")]) == [plus.ids, target.spell("Haus").ids]
     found = translator.translate("The cat sat.", ["C++", "<b>", "<b>"])
     assert all(report.met for report in found.constraints)
 
@@ -181,7 +179,7 @@ def test_tokens_of_a_span(moses: MosesBpe, target: MosesText, phrase: str) -> No
 
 
 def test_an_unfinished_word_may_go_on_in_any_way(moses: MosesBpe, target: MosesText) -> None:
-    ways = [moses.id_to_piece(list(way)) for way in target.spell_beginnings("a/b, ga")]
+    ways = [moses.id_to_piece(list(way.ids)) for way in target.spell_beginnings("a/b, ga")]
     assert ways[0][:4] == ["▁a", "▁/", "▁b", "▁,"]
     assert ["▁a", "▁/", "▁b", "▁,", "▁gato"] in ways
 

@@ -9,9 +9,11 @@ from lexbeam.text.prefixes import completions
 def beginnings(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[str]:
     ids = tuple(processor.encode(text))
     found = completions(processor, text, ids)
-    assert found[0] == ids
+    assert found[0] == (ids, "")
     assert len(set(found)) == len(found)
-    return [processor.decode(list(tokens)) for tokens in found]
+    written = [processor.decode(list(tokens)) for tokens, _ in found]
+    assert written == [text + rest for _, rest in found]
+    return written
 
 
 @pytest.mark.parametrize("text", ["g", "O ga", "O gat", "Das Hau", "中", "O gato", "xq"])
@@ -42,4 +44,4 @@ def test_a_word_of_the_corpus_can_always_be_finished(
         for length in range(1, len(word)):
             text = f"O {word[:length]}"
             offers = completions(processor, text, tuple(processor.encode(text)))
-            assert any(tuple(whole[: len(offer)]) == offer for offer in offers), text
+            assert any(tuple(whole[: len(offer)]) == offer for offer, _ in offers), text

@@ -78,7 +78,7 @@ def test_unknown_characters_are_written_all_the_same(
     tokens = [*processor.encode("The cat"), *spelling.ids, *processor.encode("sat")]
     assert target.decode(tokens, [spelling]) == "The cat 20 € sat"
     assert "€" not in target.decode(tokens)
-    assert target.spell_all("€") == []
+    assert [s.pieces for s in target.spell_all("€")] == [("▁", "€"), ("€",)]
 
 
 def test_unknown_characters_that_look_alike_to_the_model(target: TargetText) -> None:
@@ -89,11 +89,7 @@ def test_unknown_characters_that_look_alike_to_the_model(target: TargetText) -> 
 
 
 def test_unknown_characters_inside_each_other(target: TargetText) -> None:
-    short, long, other = target.spell("¥"), target.spell("a¥€ ¥"), target.spell("ab")
-    assert target.demands([short, other]) == [short.ids, other.ids]
-    assert target.demands([short, long]) == [short.ids, long.ids, short.ids]
-    assert target.demands([short], prefix=long) == [short.ids, short.ids]
-    assert target.demands([other], prefix=long) == [other.ids]
+    short, long = target.spell("¥"), target.spell("a¥€ ¥")
     for spellings in ([short, long], [long, short]):
         assert target.decode([*long.ids, *short.ids], spellings) == "a¥€ ¥ ¥"
         assert target.decode([*short.ids, *long.ids], spellings) == "¥ a¥€ ¥"

@@ -9,7 +9,7 @@ PAIRS = [(f"line {i}", f"Zeile {i}") for i in range(100)]
 
 
 def build(corpus: Corpus, epoch: int = 0) -> list[tuple[str, str]]:
-    return build_examples([(corpus, PAIRS)], 1, epoch, 100)
+    return [example[:2] for example in build_examples([(corpus, PAIRS)], 1, epoch, 100)]
 
 
 def test_weight_is_how_often_a_pair_is_seen() -> None:
@@ -36,8 +36,20 @@ def test_joining_loses_no_pair() -> None:
 
 def test_joined_examples_stay_short() -> None:
     examples = build_examples([(Corpus(path="x", join=1.0), PAIRS)], 1, 0, 14)
-    assert max(len(source) for source, _ in examples) <= 15
-    assert sum(source.count("line") for source, _ in examples) == 100
+    assert max(len(example.source) for example in examples) <= 15
+    assert sum(example.source.count("line") for example in examples) == 100
+
+
+def test_examples_know_their_pairs() -> None:
+    other = [("two words", "zwei Wörter")] * 5
+    corpora = [(Corpus(path="x", join=0.5, weight=1.5), PAIRS), (Corpus(path="y"), other)]
+    examples = build_examples(corpora, 1, 0, 100)
+    assert max(len(example.parts) for example in examples) == 3
+    numbered = [*PAIRS, *other]
+    for example in examples:
+        pairs = [numbered[number] for number in example.parts]
+        assert example.source == " ".join(source for source, _ in pairs)
+        assert example.target == " ".join(target for _, target in pairs)
 
 
 def test_shared_names_and_numbers_are_swapped_on_both_sides() -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -21,8 +22,12 @@ from lexbeam.errors import InputError
 from lexbeam.models import bundle
 from lexbeam.search.beam_search import decode
 from lexbeam.text.word_boundaries import contains
-from lexbeam.train import run
+from lexbeam.train import checkpoint, decay, export_bundle, run
+from lexbeam.train.config import read_config
 from lexbeam.train.evaluate import bleu
+from lexbeam.train.networks import make_network
+from lexbeam.train.pipeline import prepare
+from lexbeam.train.words import PieceWords
 
 STEPS = 160
 
@@ -127,6 +132,78 @@ def test_moses_tokens_and_bpe_make_a_bundle_too(tmp_path: Path) -> None:
         assert contains(found.text, phrase)
     assert found.text.startswith("Ei")
     assert not contains(found.text, "zwei")
+
+
+@pytest.mark.parametrize("kind", ["transformer", "rnn"])
+def test_attention_learns_the_alignment(tmp_path: Path, kind: str) -> None:
+    """The toy language keeps the order of words, so each piece must look at its own word."""
+    pytest.importorskip("thot")
+    head = 2 if kind == "transformer" else 0
+    shares = []
+    for weight in (0.5, 1e-9):
+        config = write_toy_run(tmp_path / str(weight), STEPS, kind=kind)
+        aligning = f"[alignment]\nweight = {weight}\nhead = {head}\n"
+        config.write_text(config.read_text() + aligning)
+        path = run(config)
+        assert path is not None
+        layer = 1 if kind == "transformer" else 0
+        assert bundle.load(path).info["alignment"] == {"layer": layer, "head": head}
+        shares.append(share_on_the_diagonal(config, head))
+    assert shares[0] > 0.9
+    assert shares[1] < 0.85
+
+
+def share_on_the_diagonal(path: Path, head: int) -> float:
+    """Return how many words of the development set look at the word in their own place."""
+    import torch  # noqa: PLC0415
+
+    config = read_config(path)
+    material = prepare(config)
+    network = make_network(config.network, material.vocabulary.size)
+    network.load_state_dict(checkpoint.load(Path(config.directory) / "average.pt")["network"])
+    network.eval()
+    words = PieceWords(material.vocabulary.pieces)
+    hits = total = 0
+    for source, target in material.dev[0][1]:
+        ids = [[*side, 0] for side in material.vocabulary.encode([source, target])]
+        numbers = [words.begins(np.array(side)).cumsum() - 1 for side in ids]
+        sides = [torch.tensor([side]) for side in ids]
+        lengths = [torch.tensor([len(side)]) for side in ids]
+        guide = torch.zeros(1, len(ids[1]), len(ids[0]))
+        losses = network(sides[0], lengths[0], sides[1], lengths[1], 0.0, guide, head)
+        assert losses.guided.item() == 0
+        looked_at = numbers[0][losses.attention[0].argmax(dim=1).numpy()]
+        hits += int((looked_at == numbers[1])[:-1].sum())
+        total += len(ids[1]) - 1
+    return hits / total
+
+
+def test_a_run_is_exported_and_told_to_end_while_it_goes_on(tmp_path: Path) -> None:
+    config = write_toy_run(tmp_path, 1_000_000)
+    config.write_text(config.read_text() + "ema = 0.9\n")
+    with pytest.raises(InputError, match="no run has been started"):
+        decay(config, 1)
+    with pytest.raises(InputError, match="no checkpoint"):
+        export_bundle(config)
+    start_and_kill(config, step=80)
+    found = lexbeam.load(export_bundle(config)).translate("one red house")
+    assert found.text
+    decay(config, 0.05)
+    assert run(config) == tmp_path / "run" / "bundle"
+    rates = [entry["learning_rate"] for entry in read_log(config) if "learning_rate" in entry]
+    assert max(rates) == pytest.approx(8e-3)
+    assert rates[-1] < 4e-3
+    assert json.loads((tmp_path / "run" / "scores.json").read_text())["dev"] > 30
+
+
+def test_a_run_starts_from_a_bundle(whole: Path, tmp_path: Path) -> None:
+    config = write_toy_run(tmp_path, 5)
+    start = f'start = "{whole.parent / "run" / "bundle"}"\n'
+    text = config.read_text().replace("validate_every = 40", "validate_every = 5")
+    config.write_text(text.replace("learning_rate = 8e-3", "learning_rate = 1e-7") + start)
+    run(config)
+    (loss,) = [entry["dev_loss"] for entry in read_log(config) if "dev_loss" in entry]
+    assert loss < 0.4
 
 
 def test_too_long_text_is_refused_before_training(tmp_path: Path) -> None:

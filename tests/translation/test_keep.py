@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -141,12 +142,34 @@ def test_what_is_kept_stands_in_the_text(text: str) -> None:
         end = each.end
 
 
+def exactly(text: str, times: int) -> dict[str, Any]:
+    return {"text": text, "case": "exact", "exactly": times}
+
+
 def test_tags_keep_their_order() -> None:
-    tags = {"order": ["<b>", "<i>", "</i>", "</b>"], "case": "exact"}
-    found = find_kept("<b>a <i>%s</i></b> x@y.de", ALL)
-    address = {"text": "x@y.de", "case": "exact"}
-    assert demands_of(found) == [(tags, ()), ("%s", (8,)), (address, (19,))]
-    assert demands_of(find_kept("a<br>b", ALL)) == [("<br>", (1,))]
+    tags = ["<b>", "<i>", "</i>", "</b>"]
+    text = "<b>a <i>%s</i></b> x@y.de"
+    order, *others = demands_of(text, find_kept(text, ALL))
+    assert order == ({"order": tags, "case": "exact"}, ())
+    assert others == [
+        (exactly("<b>", 1), ((0, 3),)),
+        (exactly("<i>", 1), ((5, 8),)),
+        (exactly("%s", 1), ((8, 10),)),
+        (exactly("</i>", 1), ((10, 14),)),
+        (exactly("</b>", 1), ((14, 18),)),
+        (exactly("x@y.de", 1), ((19, 25),)),
+    ]
+    assert demands_of("a<br>b", find_kept("a<br>b", ALL)) == [(exactly("<br>", 1), ((1, 5),))]
+
+
+def test_what_is_kept_is_demanded_as_often_as_it_occurs() -> None:
+    text = "%s and %s"
+    assert demands_of(text, find_kept(text, ALL)) == [(exactly("%s", 2), ((0, 2), (7, 9)))]
+    inside = "%s in <a href=%s>"
+    demanded = [shape for shape, _ in demands_of(inside, find_kept(inside, ALL))]
+    assert {"text": "%s", "case": "exact"} in demanded  # it is in the tag once more
+    many = "%s " * 101
+    assert len(demands_of(many, find_kept(many, ALL))) == 101
 
 
 def translated(text: str, phrases: list[str]) -> Translation:

@@ -27,8 +27,8 @@ def test_a_sentence_says_what_stands_in_it() -> None:
 
 
 def test_what_has_a_source_belongs_to_its_sentence() -> None:
-    placed = Phrase((("a",),), count=2, source_offsets=(3, 25))
-    demanded = [placed, B, Phrase((("c",),), source_offsets=(10,))]
+    placed = Phrase((("a",),), count=2, source_spans=((3, 5), (25, 27)))
+    demanded = [placed, B, Phrase((("c",),), source_spans=((10, 12),))]
     known = sentences_of_sources(number_units(demanded), demanded, starts=[2, 10, 20])
     assert known == {0: 0, 1: 2, 3: 1}
 

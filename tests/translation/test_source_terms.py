@@ -36,12 +36,36 @@ def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
     assert [each.given for each in asked.demanded] == [
         "gato",
         "a",
-        "{x}",
+        {"text": "{x}", "case": "exact", "exactly": 1},
         {"any": ["tapete", "esteira"], "count": 2},
     ]
-    assert [each.source_offsets for each in asked.demanded] == [(), (), (7,), (11, 16)]
+    assert [each.source_spans for each in asked.demanded] == [
+        (),
+        (),
+        ((7, 10),),
+        ((11, 14), (16, 19)),
+    ]
     left = combined("mat, mat", ["tapete"]).demanded
-    assert [each.source_offsets for each in left] == [(), ()]  # which of them is left?
+    assert [each.source_spans for each in left] == [(), ()]  # which of them is left?
+
+
+def limits(text: str, demanded: Any = None, **options: Any) -> list[int | None]:
+    return [each.at_most for each in combined(text, demanded, **options).demanded]
+
+
+def test_terms_occur_no_more_often_than_their_source() -> None:
+    assert limits("mat, mat. {x}", keep=["placeholders"]) == [1, 2]
+    assert limits("cat, cat") == [1, 1]
+    # Where the caller asks for the same, both are wanted: there is no limit then.
+    assert limits("cat", ["o gato", "um gato"]) == [None, None, None]
+    assert limits("cat", ["o gato"]) == [None, 1]
+    assert limits("cat cat", ["gato"]) == [None, None]
+
+
+def test_a_placeholder_that_the_source_does_not_have_is_invented() -> None:
+    found = SourceTerms(None, ["placeholders"], INFO).find("a {0} b")
+    assert found.find_invented("x {0} {1} {0}") == [(6, 9)]
+    assert SourceTerms(GLOSSARY, None, INFO).find("cat {0}").find_invented("{1}") == []
 
 
 def test_what_is_found_comes_on_top() -> None:
@@ -91,8 +115,8 @@ def test_who_asks_may_have_what_is_forbidden() -> None:
 
 def test_terms_are_not_looked_for_in_what_is_kept() -> None:
     assert added("cat {cat} www.cat.com", keep=["placeholders", "urls"])[0] == [
-        "{cat}",
-        {"text": "www.cat.com", "case": "exact"},
+        {"text": "{cat}", "case": "exact", "exactly": 1},
+        {"text": "www.cat.com", "case": "exact", "exactly": 1},
         "gato",
     ]
 
@@ -148,7 +172,9 @@ def test_what_is_kept_is_in_the_translation(translator: Translator) -> None:
     (result, _) = translator.translate(
         ["The <b>cat</b> %s.", "no"], keep=["markup", "placeholders"]
     )
-    tags, placeholder = result.constraints
+    tags, first, last, placeholder = result.constraints
+    assert first.met
+    assert last.met
     assert (tags.met, tags.text, placeholder.text) == (True, "<b> … </b>", "%s")
     assert [result.text[slice(*span)] for span in tags.spans] == ["<b>", "</b>"]
     assert placeholder.span

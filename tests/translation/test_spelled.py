@@ -26,24 +26,41 @@ def spell(target: TargetText, given: Any, avoid: list[Any] | None = None) -> Spe
     )
 
 
+def forms(target: TargetText, *phrases: str) -> tuple[Form, ...]:
+    """Return the forms of phrases behind a space and behind punctuation."""
+    return tuple(
+        Form(spelling.ids, apart=spelling.apart)
+        for phrase in phrases
+        for spelling in target.spell_all(phrase)
+    )
+
+
 def pattern(target: TargetText, given: Any, avoid: list[Any] | None = None) -> Any:
     spelled = spell(target, given, avoid)
     return spelled.pattern(0, len(spelled.parts))
 
 
+def test_a_phrase_may_stand_behind_a_space_or_punctuation(target: TargetText) -> None:
+    spaced, bare = target.spell_all("gato")
+    assert (spaced.spaced, spaced.apart, bare.spaced, bare.apart) == (True, False, False, True)
+    phrase = Pattern((forms(target, "gato"),), may_overlap=True)
+    assert pattern(target, {"text": "gato", "case": "exact"}) == phrase
+    assert pattern(target, {"any": ["gato"], "case": "exact"}) == phrase
+    assert pattern(target, {"order": ["gato"], "case": "exact"}) == phrase
+
+
 def test_what_has_one_spelling_is_plain_tokens(target: TargetText) -> None:
-    gato = target.spell("gato").ids
-    assert pattern(target, {"text": "gato", "case": "exact"}) == gato
-    assert pattern(target, "Haus") == target.spell("Haus").ids
-    assert pattern(target, {"any": ["Haus"]}) == target.spell("Haus").ids
-    assert pattern(target, {"order": ["Haus"]}) == target.spell("Haus").ids
+    mark = "\u0301a"  # stands behind nothing but a space
+    assert pattern(target, mark) == target.spell(mark).ids
 
 
 def test_a_small_phrase_may_be_large_where_a_sentence_begins(target: TargetText) -> None:
-    small, large = (Form(target.spell("gato").ids), Form(target.spell("Gato").ids, first=True))
-    assert pattern(target, "gato") == Pattern(((small, large),))
+    large = Form(target.spell("Gato").ids, first=True)
+    small = forms(target, "gato")
+    assert pattern(target, "gato") == Pattern(((*small, large),), may_overlap=True)
     chain = pattern(target, {"gap": ["gato", "casa"], "within": 2})
-    assert chain == Pattern(((small, large), (Form(target.spell("casa").ids),)), within=2)
+    spaced = [Form(target.spell(word).ids) for word in ("gato", "casa")]
+    assert chain == Pattern(((spaced[0], large), (spaced[1],)), within=2)
 
 
 def test_later_parts_of_a_chain_may_begin_a_later_sentence(target: TargetText) -> None:
@@ -55,10 +72,9 @@ def test_later_parts_of_a_chain_may_begin_a_later_sentence(target: TargetText) -
 
 def test_alternatives(target: TargetText) -> None:
     chosen = pattern(target, {"any": ["Haus", "Haustür"], "soft": 1.5})
-    forms = tuple(Form(target.spell(word).ids) for word in ("Haus", "Haustür"))
-    assert chosen == Pattern((forms,), penalty=1.5)
+    assert chosen == Pattern((forms(target, "Haus", "Haustür"),), penalty=1.5)
     spelled = spell(target, {"text": "Haus", "soft": 1})
-    assert spelled.pattern(0, 1, firm=True) == Pattern((forms[:1],))
+    assert spelled.pattern(0, 1, firm=True) == Pattern((forms(target, "Haus"),), may_overlap=True)
 
 
 def test_without_case(target: TargetText) -> None:
@@ -75,13 +91,13 @@ def test_a_suffix_of_punctuation_stands_behind_a_word(target: TargetText) -> Non
         target.decode([*target.spell("gato").ids, *form.tokens]) for form in chosen.parts[0]
     } >= {"gato!"}
     assert pattern(target, {"suffix": "Haus"}) == Pattern(
-        ((Form(target.spell("Haus").ids),),), last=True
+        (forms(target, "Haus"),), last=True, may_overlap=True
     )
 
 
 def test_forms_with_something_avoided_are_left_out(target: TargetText) -> None:
     chosen = pattern(target, {"any": ["o gato", "Haus"]}, avoid=["gato"])
-    assert chosen == target.spell("Haus").ids
+    assert chosen == Pattern((forms(target, "Haus"),))
     with pytest.raises(ConstraintError, match='"ﬁm" can\'t be written without what is avoided'):
         spell(target, "ﬁm", avoid=["fim"])
 
@@ -95,7 +111,7 @@ def test_sizes(target: TargetText) -> None:
 
 def test_unknown_characters_are_spelled_as_given_only(target: TargetText) -> None:
     spelled = spell(target, "a¥")
-    assert spelled.is_plain
+    assert {spelling.surface for spelling in spelled.spellings} == {"a¥"}
     assert spelled.spellings[0].pieces
 
 

@@ -16,12 +16,16 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from lexbeam.constraints.matching import Occurrence, find_chains, find_part, words_between
 from lexbeam.constraints.options import Schema
 from lexbeam.text.casing import Case, matches
+from lexbeam.text.word_boundaries import Span
 
 Part = tuple[str, ...]
 """Forms of which any will do."""
 
-Offsets = tuple[int, ...]
-"""Where in the source something begins, in characters."""
+SourceSpans = tuple[Span, ...]
+"""Where in the source something stands, in characters."""
+
+PHRASE_OPTIONS = ("case", "count", "exactly", "at_most", "soft", "source")
+"""The keys beside the main one that a constraint of one part may have."""
 
 AnyConstraint = TypeVar("AnyConstraint", bound="Constraint")
 
@@ -55,25 +59,30 @@ class Constraint(ABC):
     """One thing that is asked of an output.
 
     Parts follow one another; each may be written in any of its forms. ``within`` is the most
-    words between two neighbouring parts, ``count`` how often the whole must occur, ``soft``
-    the log-probability it may cost before it is dropped.
+    words between two neighbouring parts, ``count`` how often the whole must occur, ``at_most``
+    how often it may, ``soft`` the log-probability it may cost before it is dropped.
     """
 
     parts: tuple[Part, ...]
     case: Case = "start"
     within: int | None = None
     count: int = 1
+    at_most: int | None = None
     soft: float | None = None
     given: Any = field(default=None, compare=False, repr=False)
     """What the caller gave for it: a string, or an object as JSON has it."""
-    source_offsets: Offsets = field(default=(), compare=False, repr=False)
-    """Where its source begins in the text, one offset per count; empty if that is not known."""
+    source: str | Span | None = field(default=None, compare=False)
+    """The words of the source that it translates, or where they stand, if the caller says so."""
+    source_spans: SourceSpans = field(default=(), compare=False, repr=False)
+    """Where its source stands in the text, one span per count; empty if that is not known."""
+    is_from_source: bool = field(default=False, compare=False, repr=False)
+    """Whether the source demands it: a glossary's term, or something that is to be kept."""
 
     key: ClassVar[str]
     """The key of a JSON object that says which kind it is."""
     description: ClassVar[str]
     """What the kind asks for, for the JSON Schema."""
-    options: ClassVar[tuple[str, ...]] = ("case", "count", "soft")
+    options: ClassVar[tuple[str, ...]] = ("case", "count", "soft", "source")
     """The other keys that its JSON object may have."""
     is_phrase: ClassVar[bool] = False
     """Whether it is one part that may stand anywhere: it can be avoided, or be part of another."""
@@ -100,6 +109,17 @@ class Constraint(ABC):
         return [cls.object_schema(cls.options, cls.description)]
 
     @classmethod
+    def limited_schemas(cls) -> list[Schema]:
+        """Return the JSON Schemas of one phrase: at least so often, at most, exactly."""
+        limits = ("count", "exactly", "at_most", "soft")
+        others = [name for name in cls.options if name not in limits]
+        return [
+            cls.object_schema([*others, "count", "soft"], cls.description),
+            cls.object_schema([*others, "exactly"], "The same, so many times."),
+            cls.object_schema([*others, "count", "at_most"], "The same, not more often than that."),
+        ]
+
+    @classmethod
     def object_schema(cls, options: Sequence[str], description: str | None = None) -> Schema:
         """Return the JSON Schema of an object with the main key and some options."""
         about = {"description": description} if description else {}
@@ -114,8 +134,8 @@ class Constraint(ABC):
 
     @cached_property
     def once(self: AnyConstraint) -> AnyConstraint:
-        """The same constraint with a count of one."""
-        return self if self.count == 1 else replace(self, count=1)
+        """The same constraint with a count of one, and no limit to it."""
+        return replace(self, count=1, at_most=None)
 
     @property
     def text(self) -> str:

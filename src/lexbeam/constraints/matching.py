@@ -48,6 +48,24 @@ def find_all(
     return [list(islice(found[c.once], c.count)) for c in constraints]
 
 
+def find_excess(
+    text: str, constraints: Sequence[Constraint], starts: Sequence[int] = (0,)
+) -> list[int]:
+    """Return the indices of the constraints that a text meets more often than they allow.
+
+    Equal constraints may each be met as often as they say.
+    """
+    allowed: Counter[Constraint] = Counter()
+    for constraint in constraints:
+        most = constraint.at_most
+        allowed[constraint.once] += len(text) + 1 if most is None else most
+    limited = {each for each, most in allowed.items() if most <= len(text)}
+    excessive = {
+        each for each in limited if len(each.find(text, allowed[each] + 1, starts)) > allowed[each]
+    }
+    return [i for i, constraint in enumerate(constraints) if constraint.once in excessive]
+
+
 def find_part(text: str, forms: Sequence[str], case: Case, starts: Sequence[int]) -> list[Span]:
     """Return where any of several forms stands in a text as whole words, from left to right."""
     return sorted({span for form in forms for span in matches(text, form, case, starts)})

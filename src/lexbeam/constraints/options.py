@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lexbeam.constraints.phrases import describe_value, listed
+from lexbeam.constraints.phrases import clean_phrase, describe_value, listed
 from lexbeam.errors import ConstraintError
 from lexbeam.text.casing import CASES, Case
+from lexbeam.text.word_boundaries import Span
 
 Schema = dict[str, Any]
 """A JSON Schema, or a piece of one."""
@@ -58,6 +59,21 @@ def _read_soft(value: object, where: str) -> float:
     )
 
 
+def _read_source(value: object, where: str) -> str | Span:
+    """Read the words of the source that a constraint translates, or their span."""
+    if isinstance(value, str):
+        return clean_phrase(value, where)
+    whole = isinstance(value, Sequence) and all(
+        isinstance(each, int) and not isinstance(each, bool) and each >= 0 for each in value
+    )
+    if whole and isinstance(value, Sequence) and len(value) == 2 and value[0] < value[1]:
+        return value[0], value[1]
+    raise ConstraintError(
+        f"{where} must be words of the source, or [start, end] in characters, "
+        f"not {describe_value(value)}"
+    )
+
+
 OPTIONS = {
     "language": Option(
         {
@@ -93,6 +109,24 @@ OPTIONS = {
         },
         partial(_read_whole_number, least=1, most=MAX_COUNT),
     ),
+    "exactly": Option(
+        {
+            "description": "So many times, neither more nor less.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+        },
+        partial(_read_whole_number, least=1, most=MAX_COUNT),
+    ),
+    "at_most": Option(
+        {
+            "description": "Not more often than this; not less than `count`.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+        },
+        partial(_read_whole_number, least=1, most=MAX_COUNT),
+    ),
     "soft": Option(
         {
             "description": "Dropped if it costs more log-probability than this.",
@@ -102,14 +136,51 @@ OPTIONS = {
         },
         _read_soft,
     ),
+    "source": Option(
+        {
+            "description": "The words of the source that it translates, or where they stand: "
+            "the first character and the one after the last.",
+            "anyOf": [
+                {"$ref": "#/$defs/phrase"},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 0},
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+                {"type": "null"},
+            ],
+        },
+        _read_source,
+    ),
 }
 """All options by name, in the order in which they are read."""
 
 
+_EXCLUSIVE = (
+    ("exactly", "count"),
+    ("exactly", "at_most"),
+    ("exactly", "soft"),
+    ("at_most", "soft"),
+)
+"""Options that can't be given together."""
+
+
 def read_options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the fields of a `Constraint` that options set; None leaves a field as it is."""
-    return {
+    fields = {
         name: option.read(given[name], f"{where}.{name}")
         for name, option in OPTIONS.items()
         if option.read is not None and given.get(name) is not None
     }
+    for one, other in _EXCLUSIVE:
+        if one in fields and other in fields:
+            raise ConstraintError(f'{where} has "{one}" and "{other}": give one of them')
+    if "exactly" in fields:
+        fields["count"] = fields["at_most"] = fields.pop("exactly")
+    if fields.get("at_most", MAX_COUNT) < fields.get("count", 1):
+        raise ConstraintError(
+            f"{where}.at_most is {fields['at_most']}, but count is {fields['count']}: "
+            "lower the count"
+        )
+    return fields

@@ -33,8 +33,9 @@ def _allowed(without: tuple[str, ...]) -> AllowedKinds:
 
 
 DEMANDED_KINDS: AllowedKinds = {kind.key: (kind, kind.options) for kind in KINDS}
-AVOIDED_KINDS = _allowed(without=("count", "soft"))
-PART_KINDS = _allowed(without=("case", "count", "soft"))
+_OF_DEMANDS = ("count", "exactly", "at_most", "soft", "source")
+AVOIDED_KINDS = _allowed(without=_OF_DEMANDS)
+PART_KINDS = _allowed(without=("case", *_OF_DEMANDS))
 
 
 class Reader:

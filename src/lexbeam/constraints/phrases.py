@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from lexbeam.errors import ConstraintError, quoted
 
+MAX_CHARACTERS = 4000
+"""The most characters of a phrase; a longer one is taken for a mistake."""
+
 
 def clean_phrase(phrase: object, where: str) -> str:
     """Return a phrase with single spaces inside and none around it.
@@ -14,6 +17,11 @@ def clean_phrase(phrase: object, where: str) -> str:
     """
     if not isinstance(phrase, str):
         raise ConstraintError(f"{where} must be text, not {describe_value(phrase)}")
+    if len(phrase) > MAX_CHARACTERS:
+        raise ConstraintError(
+            f"{where} {quoted(phrase)} has {len(phrase)} characters: "
+            f"at most {MAX_CHARACTERS} are possible"
+        )
     fault = unusable(phrase)
     if fault:
         raise ConstraintError(f"{where} {quoted(phrase)} contains {fault}")

@@ -19,10 +19,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from lexbeam.errors import ModelError, SettingError
 from lexbeam.models import calibration, formats, shortlist
 from lexbeam.models.bundle_manifest import (
+    ALIGNMENT,
     FORMAT,
     FORMAT_OF_MOSES,
     MANIFEST,
@@ -31,6 +33,7 @@ from lexbeam.models.bundle_manifest import (
     TARGET,
     WEIGHTS,
     digest,
+    read_alignment,
     read_files,
     read_framing,
     read_manifest,
@@ -42,9 +45,9 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
-from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
-from lexbeam.models.graphs.weights import Float32, Observed
+from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed
 from lexbeam.models.model import Framing, Model, load_vocabulary, naming, token_rules
 from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
 from lexbeam.text.spelling import SourceText
@@ -52,7 +55,15 @@ from lexbeam.text.vocabulary import Processor
 
 PRECISIONS = ("int8", "float32")
 
-__all__ = ["MANIFEST", "PRECISIONS", "check_precision", "is_bundle", "load", "write"]
+__all__ = [
+    "MANIFEST",
+    "PRECISIONS",
+    "check_precision",
+    "is_bundle",
+    "load",
+    "read_network",
+    "write",
+]
 
 
 def is_bundle(path: str | Path) -> bool:
@@ -81,6 +92,7 @@ def write(
     framing: Framing | None = None,
     precision: str = "int8",
     origin: str | None = None,
+    alignment: tuple[int, int] | None = None,
 ) -> None:
     """Write a network as a bundle.
 
@@ -100,32 +112,44 @@ def write(
         framing: tokens around source and output, if the end of sentence alone is not enough.
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
+        alignment: decoder layer and head whose attention to the source was trained to align.
     """
     check_precision(precision)
     framing = framing or Framing()
+    network = _describe_network(config, framing, alignment)
     finite = check_finite(weights)
     kept = round_weights(config, finite) if precision == "int8" else finite
     config.build(kept)  # reports whatever is missing, before anything is written
-    files = _vocabulary_files(source_spm, target_spm)
-    files |= _contents({SHORTLIST: shortlist_file})
-    folder = Path(folder)
-    _write_files(folder, files)
+    files = _vocabulary_files(source_spm, target_spm) | _contents({SHORTLIST: shortlist_file})
+    folder = _write_files(Path(folder), files)
     if precision == "int8" and calibration_text:
         multipliers = _calibrate(config, weights, folder, files, calibration_text, framing)
         kept = with_multipliers(kept, multipliers)
     write_weights(folder / WEIGHTS, kept)
     manifest = {
         "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
-        "network": config.to_dict(),
+        **network,
         "source_language": source_language,
         "target_language": target_language,
         "max_source_length": max_source_length,
         "precision": precision,
         "origin": origin,
-        "framing": asdict(framing),
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _describe_network(
+    config: Architecture, framing: Framing, alignment: tuple[int, int] | None
+) -> dict[str, Any]:
+    """Return what the manifest says of a network and of the tokens around its texts."""
+    named = dict(zip(ALIGNMENT, alignment, strict=True)) if alignment else None
+    aligned = read_alignment(named, config)
+    return {
+        "network": config.to_dict(),
+        "framing": asdict(framing),
+        **({"alignment": aligned} if aligned else {}),
+    }
 
 
 def _vocabulary_files(
@@ -136,13 +160,14 @@ def _vocabulary_files(
     return _contents({SOURCE: source, TARGET: target})
 
 
-def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write vocabularies and shortlist; what is left of an earlier bundle is removed first."""
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """Write vocabularies and shortlist, without what is left of an earlier bundle."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MANIFEST, SOURCE, TARGET, SHORTLIST, CODES, PIECES):
         (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
+    return folder
 
 
 def _contents(given: Mapping[str, str | Path | bytes | None]) -> dict[str, bytes]:
@@ -161,6 +186,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     with naming(folder / MANIFEST):
         config = read_architecture(manifest["network"])
         framing = read_framing(manifest.get("framing", {}), config)
+        alignment = read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
     listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
@@ -172,6 +198,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
+            make_attending=_attending(folder, manifest, config, alignment),
         )
     info = {
         "type": "bundle",
@@ -183,9 +210,48 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "precision": manifest.get("precision", "int8"),
         "shortlist": listed is not None,
         **({"origin": manifest["origin"]} if manifest.get("origin") else {}),
+        **({"alignment": alignment} if alignment else {}),
         "files": [str(folder / name) for name in files],
     }
     return Model(engine, source, target, manifest["max_source_length"], info, framing)
+
+
+def _attending(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    config: Architecture,
+    alignment: Mapping[str, int] | None,
+) -> MakeDecoder:
+    """Return what writes decoders that say where they look.
+
+    They are made once, if at all: the weights are read again then, instead of kept until then.
+    """
+    head = (alignment["layer"], alignment["head"]) if alignment else None
+    shortlist = SHORTLIST in manifest["files"]
+
+    def make(single: bool) -> bytes:
+        read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
+        with naming(folder / WEIGHTS):
+            weights = read_weights(folder / WEIGHTS)
+            return config.build_attending(
+                weights, single=single, shortlist=shortlist, alignment=head
+            )
+
+    return make
+
+
+def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:
+    """Read the sizes and the weights of a bundle, in single precision."""
+    folder = Path(path)
+    manifest = read_manifest(folder / MANIFEST)
+    read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
+    with naming(folder / MANIFEST):
+        config = read_architecture(manifest["network"])
+    weights = {
+        name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
+        for name, weight in read_weights(folder / WEIGHTS).items()
+    }
+    return config, weights
 
 
 def _read_vocabularies(

@@ -17,6 +17,7 @@ from lexbeam.text.moses_vocabulary import CODES, PIECES
 FORMAT, FORMAT_OF_MOSES = 2, 3
 MANIFEST = "manifest.json"
 WEIGHTS, SOURCE, TARGET, SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
+ALIGNMENT = ("layer", "head")
 _READABLE = (1, 2, 3)  # format 1 had no framing, no precision and no origin
 _FIELDS = {
     "format": int,
@@ -66,6 +67,19 @@ def read_framing(values: Mapping[str, Any], architecture: Architecture) -> Frami
             raise ModelError(f'"{name}" must be a list of ids below {size}, not {tokens}')
         framing[name] = tuple(tokens)
     return Framing(**framing)
+
+
+def read_alignment(values: Any, architecture: Architecture) -> dict[str, int] | None:
+    """Read which decoder layer and head align; None if it is not known."""
+    if values is None:
+        return None
+    known = dict(zip(ALIGNMENT, architecture.aligned_layers_and_heads, strict=True))
+    if not isinstance(values, dict) or values.keys() != known.keys():
+        raise ModelError(f'"alignment" must have the fields {" and ".join(known)}')
+    for name, value in values.items():
+        if type(value) is not int or not 0 <= value < known[name]:
+            raise ModelError(f'"alignment": {name} must be below {known[name]}, not {value}')
+    return values
 
 
 def read_files(folder: Path, digests: Mapping[str, str]) -> dict[str, bytes]:

@@ -42,12 +42,14 @@ class _Observer(OnnxEngine):
             self.peaks[name].append(float(found.pop(name)))
         return found
 
-    def _run(self, session: ort.InferenceSession, feed: dict[str, Any]) -> list[Any]:
-        results = session.run(self._outputs + self._observed, feed)
-        plain = len(self._outputs)
+    def _run(
+        self, session: ort.InferenceSession, feed: dict[str, Any], outputs: list[str]
+    ) -> tuple[list[Any], list[Any]]:
+        results = session.run(outputs + self._observed, feed)
+        plain, answers = len(outputs), len(outputs) - len(self._state_shapes)
         for name, peak in zip(self._observed, results[plain:], strict=True):
             self.peaks[name].append(float(peak))
-        return list(results[:plain])
+        return results[:answers], results[answers:plain]
 
 
 def measure(

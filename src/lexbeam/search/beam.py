@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick, row_starts
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, ScoreArray, pick, row_starts
 from lexbeam.search.automaton.states import States
 
 
@@ -29,6 +29,9 @@ class Hypothesis:
     """The token that was taken as the end."""
     slots: list[int] = field(default_factory=list)
     """For each token and the end: the slot of the beam that it continued."""
+    attention: ScoreArray | None = field(default=None, compare=False, repr=False)
+    """For each token and the end: how much the model attended to each source token; None if it
+    was not asked, or can't say. # shape: (tokens + 1, source tokens)"""
 
 
 class Beam(NamedTuple):
@@ -100,17 +103,56 @@ class History:
     sentences: list[IntArray] = field(default_factory=list)
     tokens: list[IntArray] = field(default_factory=list)
     parents: list[IntArray] = field(default_factory=list)
+    attention: list[ScoreArray] = field(default_factory=list)
+    """Where it was asked for. # shape of each: (sentences, beam, source tokens)"""
+    penalties: list[FloatArray] = field(default_factory=list)
+    """What ties cost, where there are any. # shape of each: (sentences, beam)"""
 
-    def record(self, sentences: IntArray, beam: Beam) -> None:
+    def record(
+        self,
+        sentences: IntArray,
+        beam: Beam,
+        attention: ScoreArray | None = None,
+        penalty: FloatArray | None = None,
+    ) -> None:
         """Keep the choices of one step."""
         self.sentences.append(sentences)
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
+        if attention is not None:
+            self.attention.append(attention)
+        if penalty is not None:
+            self.penalties.append(penalty)
 
     def backtrace(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
         """Return the tokens that led to a slot, and the slots that they continued."""
+        tokens, slots, _ = self._go_back(sentence, step, slot)
+        return tokens, slots
+
+    def attention_to(self, sentence: int, step: int, slot: int) -> ScoreArray | None:
+        """Return the attention of the tokens that led to a slot. # shape: (tokens, source)."""
+        if not self.attention:
+            return None
+        *_, where = self._go_back(sentence, step, slot)
+        return np.stack([self.attention[n][row, slot] for n, (row, slot) in enumerate(where)])
+
+    def penalty_of(self, sentence: int, step: int, slot: int) -> float:
+        """Return what the hypothesis of a slot has paid for its ties."""
+        if not self.penalties:
+            return 0.0
+        *_, where = self._go_back(sentence, step, slot)
+        return sum(float(self.penalties[n][row, slot]) for n, (row, slot) in enumerate(where))
+
+    def _go_back(
+        self, sentence: int, step: int, slot: int
+    ) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+        """Return the tokens that led to a slot, the slots they continued, and where they stood.
+
+        The last has the sentence's row and the slot at each step.
+        """
         tokens: list[int] = []
         slots: list[int] = []
+        where: list[tuple[int, int]] = []
         there: IntArray | None = None
         row = 0
         for number in range(step, -1, -1):
@@ -118,9 +160,10 @@ class History:
                 there = self.sentences[number]
                 row = int(np.searchsorted(there, sentence))
             tokens.append(self.tokens[number].item(row, slot))
+            where.append((row, slot))
             slot = self.parents[number].item(row, slot)
             slots.append(slot)
-        return tokens[::-1], slots[::-1]
+        return tokens[::-1], slots[::-1], where[::-1]
 
 
 class Finished(NamedTuple):

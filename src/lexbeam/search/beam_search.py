@@ -7,7 +7,7 @@ what has finished or fallen behind leaves the beam, and a sentence that is done 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
@@ -32,6 +32,7 @@ from lexbeam.search.scorer import Scorer, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import are_done, likely_longest, prune
+from lexbeam.search.ties import Ties, read_ties
 
 __all__ = ["Hypothesis", "decode"]
 
@@ -51,6 +52,8 @@ def decode(
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
+    ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
+    align: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
 ) -> list[list[Hypothesis]]:
@@ -74,6 +77,10 @@ def decode(
         observer: is called after every step with what it did, to study a search or show it.
         aside: what has ended leaves its slot to what has not; in the paper it keeps it.
         cut: at ``max_length`` an output may stop as it is, without the end of sentence.
+        ties: for each sentence, the source tokens that phrases translate: the index of a phrase
+            and the indices of its tokens (`search.ties`). Without effect if the model can't say
+            where it attends (`search.scorer`).
+        align: give each output its attention, if the model can say it.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
 
@@ -83,17 +90,24 @@ def decode(
     Raises:
         SettingError: a setting is unknown or out of range.
         ConstraintError: a phrase is malformed, or can't be met whatever the model says.
-        ScorerError: the scorer answered with NaN or with the wrong shapes.
+        ScorerError: the scorer's answer is not what the protocol says (`search.scorer`).
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos = scorer.vocabulary_size, scorer.eos
     words = WordBoundaries.of(boundary, closing, size, eos, starting)
-    requests = read_requests(len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix)
+    requests = read_requests(
+        len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix, can_hold(scorer)
+    )
     limits = read_limits(max_length, len(sources))
     if not requests:
         return []
     finishing = FinishingRules.of(scorer, aside, cut)
-    return Search(scorer, sources, requests, settings, limits, words, finishing, observer).run()
+    tied = read_ties(ties, requests, sources) if getattr(scorer, "attends", False) else None
+    attends = getattr(scorer, "attends", False) and (align or tied is not None)
+    search = Search(
+        scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
+    )
+    return search.run()
 
 
 class Sentences(NamedTuple):
@@ -127,6 +141,8 @@ class Search:
         words: WordBoundaries | None,
         finishing: FinishingRules,
         observer: Callable[[ObservedStep], object] | None = None,
+        ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
+        attends: bool = False,
     ) -> None:
         self.settings = settings
         self.finishing = finishing
@@ -154,6 +170,8 @@ class Search:
             LengthLimit(limits, remaining),
             automaton,
             future_cost,
+            attends,
+            Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
         )
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)
@@ -200,7 +218,7 @@ class Search:
             taken & ~ended,
             states,
         )
-        self.history.record(self.sentences.numbers, self.beam)
+        self.history.record(self.sentences.numbers, self.beam, chosen.attention, chosen.penalty)
         if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, number)
             if self.finishing.aside:

@@ -25,6 +25,7 @@ from lexbeam.search.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    ScoreArray,
     flat_indices,
     pick,
     row_starts,
@@ -173,6 +174,11 @@ class Chosen(NamedTuple):
     """Which of them were chosen; None: all. # shape: (sentences, beam)."""
     worth: FloatArray | None = None
     """What all candidates were compared by; None: their score. # shape: (sentences, candidates)."""
+    attention: ScoreArray | None = None
+    """Where the model looked for each chosen one, if it was asked for. # shape: (sentences, beam,
+    source tokens)"""
+    penalty: FloatArray | None = None
+    """What ties cost each chosen one, if there are any. # shape: (sentences, beam)"""
 
 
 class ObservedStep(NamedTuple):

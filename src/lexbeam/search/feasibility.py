@@ -12,7 +12,8 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.patterns import Pattern, show_constraint
-from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
+from lexbeam.search.automaton.plans import NEVER
+from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.request import Request, listed
 
@@ -34,7 +35,7 @@ def refuse_impossible(
         counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
         tight = len(request.prefix) + remaining.most_needed[sentence] > limit
         if tight or (counted and request.prefix):
-            need = _need_after_prefix(sentence, request, automaton, remaining)
+            need = _need_after_prefix(sentence, request, automaton, remaining, limit)
             _refuse_need(sentence, request, limit, need)
 
 
@@ -79,7 +80,7 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
 
 
 def _need_after_prefix(
-    sentence: int, request: Request, automaton: Automaton, remaining: RemainingTokens
+    sentence: int, request: Request, automaton: Automaton, remaining: RemainingTokens, limit: int
 ) -> int:
     """Return how many tokens an output needs after its prefix before it may end."""
     states = automaton.start().take(np.array([sentence]))
@@ -89,7 +90,7 @@ def _need_after_prefix(
         states = automaton.advance(states, np.array([token]))
         if automaton.breaks(states).any():
             return NEVER
-    return remaining.need_of(sentence, states)
+    return remaining.need_of(sentence, states, max(limit - len(request.prefix), 0))
 
 
 def count_sets(automaton: Automaton) -> IntArray:

@@ -171,8 +171,7 @@ class OutputReader:
         found = []
         for score, log_prob, step, slot in zip(*(a[row] for a in finished[:-1]), strict=True):
             if score > -np.inf:
-                tokens, slots = self.history.backtrace(sentence, int(step), int(slot))
-                found.append(self._output(sentence, tokens, slots, float(score), float(log_prob)))
+                found.append(self._output(sentence, int(step), int(slot), score, log_prob))
         if not found:
             subjects = self.requests[sentence].subjects
             raise ConstraintError(
@@ -184,9 +183,11 @@ class OutputReader:
         return found
 
     def _output(
-        self, sentence: int, tokens: list[int], slots: list[int], score: float, log_prob: float
+        self, sentence: int, step: int, slot: int, score: float, log_prob: float
     ) -> Hypothesis:
         """Return a finished output; penalties are no part of its score any more."""
+        tokens, slots = self.history.backtrace(sentence, step, slot)
+        paid = self.history.penalty_of(sentence, step, slot)
         end = tokens.pop() if self.finishing.by_token(np.array(tokens[-1])) else None
         # Only what has met everything that can't be given up is allowed to end.
         met = [True] * len(self.requests[sentence].phrases)
@@ -194,6 +195,10 @@ class OutputReader:
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
             met = automaton.met_phrases(sentence, states, 0)
-            log_prob += float(automaton.soft.may_end(states)[1][0])
+            paid += float(automaton.soft.may_end(states)[1][0])
+        log_prob, score = float(log_prob), float(score)
+        if paid:
+            log_prob += paid
             score = log_prob / len(slots) ** self.settings.length_penalty
-        return Hypothesis(tokens, score, log_prob, met, end is not None, end, slots)
+        attention = self.history.attention_to(sentence, step, slot)
+        return Hypothesis(tokens, score, log_prob, met, end is not None, end, slots, attention)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, BoolArray, IntArray
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
+from lexbeam.search.automaton.plans import NEVER
+from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.states import States
 from lexbeam.search.scorer import Scores
 
@@ -23,6 +24,7 @@ class LengthLimit:
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
         self._sentences = np.arange(len(limits))
+        self._helpful: IntArray | None = None
         self._find_first_steps()
         self.set_step(0)
 
@@ -46,16 +48,37 @@ class LengthLimit:
     def _find_first_steps(self) -> None:
         """Find the first steps at which a limit is reached, and at which one may be tight."""
         self._first_limit = int(self.limits.min(initial=NEVER))
-        self._tight_from = NEVER
+        self._tight_from = np.full(len(self.limits), NEVER)
         if self._remaining is not None:
-            tight_from = self.limits - self._remaining.most_needed[self._sentences]
-            self._tight_from = int(tight_from.min(initial=NEVER))
+            self._tight_from = self.limits - self._remaining.most_needed[self._sentences]
+        self._first_tight = int(self._tight_from.min(initial=NEVER))
 
     def set_step(self, step: int) -> None:
         """Turn to another step."""
         self._step = step
-        self.tight = step >= self._tight_from
+        self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
+
+    def helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
+        """Return tokens without which some hypotheses could not end in time, beside asked ones.
+
+        # shape: (hypotheses, tokens), `PAD` where there are none.
+        """
+        assert self._remaining is not None
+        if self._helpful is None:
+            number = len(self._remaining.most_needed)
+            lists = [self._remaining.helpful_tokens(each).tolist() for each in range(number)]
+            self._helpful = pack_rows(lists, fill=PAD)
+        tokens = self._helpful[self._sentences[sentence]]
+        if not tokens.size:
+            return tokens
+        closed = self._step < self._tight_from[sentence]
+        strict = automaton.strict(here)
+        if strict is not None:
+            closed = closed | strict
+        after = automaton.advance(here.column(), tokens)
+        forbidden = automaton.forbids(here, tokens, after)
+        return np.where(closed[:, None] | forbidden, PAD, tokens)
 
     def close_late(
         self,
@@ -66,13 +89,14 @@ class LengthLimit:
         tokens: IntArray,
         scores: Scores,
         most: int,
+        helpful: int,
     ) -> tuple[IntArray, Scores]:
         """Close the tokens after which the constraints still unmet would not fit any more.
 
         When they just fit, only tokens that go on with a constraint remain. ``forced`` marks the
         sentences that are in their prefix, which was checked before. ``most`` is how many of a
         row's best are used: more were proposed than usual, and what is used must not depend on
-        other sentences.
+        other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
 
         def late(ids: IntArray) -> BoolArray:
@@ -82,7 +106,11 @@ class LengthLimit:
         in_time = ~late(scores.top_ids)
         in_time &= in_time.cumsum(axis=1) <= most
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
-        return np.where(late(tokens), PAD, tokens), scores._replace(top_scores=top_scores)
+        closed = late(tokens)
+        if helpful:  # They are asked for in case that they are not among the best.
+            again = tokens[:, -helpful:, None] == scores.top_ids[:, None, :]
+            closed[:, -helpful:] |= (again & (top_scores > -np.inf)[:, None, :]).any(axis=2)
+        return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:
         """Return a mask of the states that can't meet their constraints within the limit any more.
@@ -90,6 +118,7 @@ class LengthLimit:
         ``sentence``, counted among those that are left, is broadcast against the states.
         """
         assert self._remaining is not None
-        need = self._remaining.needs(after, self._sentences[sentence])
-        late: BoolArray = need > (self.limits - self._step - 1)[sentence]
+        left = (self.limits - self._step - 1)[sentence]
+        late: BoolArray = self._remaining.needs(after, self._sentences[sentence], left) > left
+        late &= (self._step >= self._tight_from)[sentence]
         return late if forced is None else late & ~forced[sentence]

@@ -69,8 +69,11 @@ def read_requests(
     eos: int,
     words: WordBoundaries | None = None,
     whole_prefix: Sequence[bool] | None = None,
+    can_hold: bool = True,
 ) -> list[Request]:
     """Return one checked request per sentence.
+
+    ``can_hold`` says whether an avoided word may be begun by a longer one (`search.scorer`).
 
     Raises:
         InputError: a list does not have one entry per sentence.
@@ -95,8 +98,9 @@ def read_requests(
             reader.prefix(prefix[i] if prefix is not None else None),
             whole_prefix is not None and bool(whole_prefix[i]),
         )
-        _refuse_contradictions(i, request, words)
-        requests.append(_without_avoided_forms(i, request, words))
+        avoided_as = words if can_hold else None
+        _refuse_contradictions(i, request, avoided_as)
+        requests.append(_without_avoided_forms(i, request, avoided_as))
     return requests
 
 
@@ -210,7 +214,11 @@ class _Reader:
 def _without_avoided_forms(
     sentence: int, request: Request, words: WordBoundaries | None
 ) -> Request:
-    """Leave out the forms of patterns that are avoided; refuse a part that has none left."""
+    """Leave out the forms of patterns that are avoided; refuse a part that has none left.
+
+    Patterns that become alike are still demanded each by itself, so that one occurrence is
+    enough for both.
+    """
     if not request.avoid:
         return request
 
@@ -218,6 +226,12 @@ def _without_avoided_forms(
         return not any(_occurs(avoided, form.tokens, words, strict) for avoided in request.avoid)
 
     kept: list[TokenConstraint] = []
+    alike: dict[Pattern, dict[Pattern, int]] = {}
+
+    def keep(asked: Pattern, left: Pattern) -> None:
+        asked_for = alike.setdefault(left, {})
+        kept.append(replace(left, demand=asked_for.setdefault(asked, len(asked_for))))
+
     for number, constraint in enumerate(request.phrases):
         if not isinstance(constraint, Pattern):
             kept.append(constraint)
@@ -227,7 +241,7 @@ def _without_avoided_forms(
             for part in constraint.parts
         )
         if not all(parts) and constraint.penalty is not None:
-            kept.append(constraint)  # It will be given up.
+            keep(constraint, constraint)  # It will be given up.
             continue
         if not all(parts):
             raise ConstraintError(
@@ -236,7 +250,8 @@ def _without_avoided_forms(
                 sentence=sentence,
             )
         left = [form for part in parts for form in part if not form.first]
-        kept.append(replace(constraint, parts=parts) if left or constraint.strict else constraint)
+        usable = replace(constraint, parts=parts) if left or constraint.strict else constraint
+        keep(constraint, usable)
     return replace(request, phrases=tuple(kept))
 
 
@@ -247,7 +262,10 @@ def _refuse_contradictions(sentence: int, request: Request, words: WordBoundarie
         for i, phrase in enumerate(request.phrases)
         if not isinstance(phrase, Pattern)
     ]
-    for name, phrase, goes_on in [*named, (_Name("prefix"), request.prefix, True)]:
+    for name, phrase, goes_on in [
+        *named,
+        (_Name("prefix"), request.prefix, not request.whole_prefix),
+    ]:
         for number, avoided in enumerate(request.avoid):
             if _occurs(avoided, phrase, words, goes_on):
                 what = "is also avoided" if avoided == phrase else "contains what is avoided"

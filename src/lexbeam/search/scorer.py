@@ -23,6 +23,11 @@ class Scores(NamedTuple):
     top_ids: IntArray  # shape: (rows, top)
     ask_scores: ScoreArray  # shape: (rows, asked)
     state: Any
+    attention: ScoreArray | None = None  # shape: (rows, source tokens)
+    """Where each row looks, if the search asked for it.
+
+    A row sums to 1. It is as wide as the longest source of the batch, 0 beyond its own source.
+    """
 
 
 class Scorer(Protocol):
@@ -81,6 +86,11 @@ class Scorer(Protocol):
         (# shape: (rows,)): the rows that may take none of these, because their word would
         then be an avoided one.
 
+        A scorer that can say where it looks has an attribute ``attends``, which is true, and
+        takes a keyword ``attention``: if that is true, it also gives the attention of each row
+        to the tokens of its source, at the step that scores the next token. A model that can't
+        is searched without.
+
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
         other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
@@ -99,8 +109,13 @@ def can_hold(scorer: Scorer) -> bool:
     return getattr(scorer, "word_starts", None) is not None
 
 
-def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
-    """Raise if the model's answer has NaN in it, or not the shape that was asked for."""
+def can_attend(scorer: Scorer) -> bool:
+    """Return whether the scorer can say which source tokens each row looks at."""
+    return bool(getattr(scorer, "attends", False))
+
+
+def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:
+    """Raise if the model's answer does not have the shape that was asked for."""
     for name, array, shape in (
         ("top_scores", scores.top_scores, (rows, top)),
         ("top_ids", scores.top_ids, (rows, top)),
@@ -108,7 +123,53 @@ def refuse_nonsense(scores: Scores, rows: int, top: int, asked: int) -> None:
     ):
         if array.shape != shape:
             raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    for array in (scores.top_scores, scores.ask_scores):
+    if scores.attention is not None:
+        _check_attention(scores.attention, rows)
+
+
+_ROUNDING = 0.05
+"""How far above 0 a log-probability may be by rounding."""
+
+_COMPARED = 4096
+"""So many pairs of proposed and banned tokens are compared at most; a mistake is in all rows."""
+
+
+def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int) -> None:
+    """Raise if the model's answer is not what the protocol says.
+
+    Everyone's first mistakes are probabilities in place of their logarithms, and to leave the
+    end of sentence among the best tokens.
+    """
+    top_scores, top_ids = scores.top_scores, scores.top_ids
+    for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
         # The largest is NaN if any is, and NaN is not less than anything.
-        if array.size and not array.max() < math.inf:
-            raise ScorerError("the scorer's answer has NaN or plus infinity in it")
+        largest = array.max() if array.size else -math.inf
+        if not largest <= _ROUNDING:
+            if not largest < math.inf:
+                raise ScorerError("the scorer's answer has NaN or plus infinity in it")
+            raise ScorerError(
+                f"the scorer's {name} has {largest:.4g} in it, but a log-probability is at most 0"
+            )
+    if not top_ids.size:
+        return
+    if top_ids.max() >= vocabulary_size or top_ids.min() < 0:
+        raise ScorerError(
+            f"the scorer's top_ids has a token outside its vocabulary of {vocabulary_size}"
+        )
+    proposed = top_scores > -math.inf
+    if ((top_ids == eos) & proposed).any():
+        raise ScorerError(f"the scorer's top_ids has the end of sentence ({eos}) among the best")
+    if (top_scores[:, 1:] > top_scores[:, :-1]).any():
+        raise ScorerError("the scorer's top_scores are not sorted, the best first")
+    if ban.size:
+        rows = max(_COMPARED // (top_ids.shape[1] * ban.shape[1]), 1)
+        banned = (top_ids[:rows, :, None] == ban[:rows, None, :]) & proposed[:rows, :, None]
+        if banned.any():
+            raise ScorerError("the scorer's top_ids has a banned token among the best")
+
+
+def _check_attention(attention: ScoreArray, rows: int) -> None:
+    if attention.ndim != 2 or len(attention) != rows:
+        raise ScorerError(f"the scorer's attention has shape {attention.shape} for {rows} rows")
+    if attention.size and not (attention.min() >= 0 and attention.max() < math.inf):
+        raise ScorerError("the scorer's attention has NaN, infinity or a negative weight in it")

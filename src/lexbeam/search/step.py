@@ -29,8 +29,9 @@ from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_on
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense
+from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
+from lexbeam.search.ties import TiedStep, Ties
 
 _IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -42,6 +43,9 @@ class Answer(NamedTuple):
     tokens: IntArray  # shape: (rows, asked), those that start or continue an unmet constraint
     targets: IntArray  # shape: (rows, asked), the nodes that they lead to
     scores: Scores
+    asked: int
+    """How many go on with a constraint; those behind them only help to end in time."""
+    tied: TiedStep | None = None
 
 
 class SearchStep:
@@ -60,7 +64,11 @@ class SearchStep:
         limit: LengthLimit,
         automaton: Automaton | None,
         future_cost: FutureCost | None,
+        attends: bool = False,
+        ties: Ties | None = None,
     ) -> None:
+        self.attends = attends
+        self.ties = ties
         self.scorer = scorer
         self.model_state = model_state
         self.beam_size = beam_size
@@ -77,6 +85,8 @@ class SearchStep:
         self.limit.keep(sentences)
         if self.future_cost is not None:
             self.future_cost.keep(sentences)
+        if self.ties is not None:
+            self.ties.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
         """Return the candidates that fill the new beams.
@@ -107,11 +117,16 @@ class SearchStep:
         candidates = best_of_all(self._lay_out(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
             ended = candidates.token == self.scorer.eos
-            return Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
-        ended = self._ends(candidates)
-        return self._fill_beam(
-            candidates, candidates.score, ended, lambda score: select_best(score, self.beam_size)
-        )
+            chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
+        else:
+            ended = self._ends(candidates)
+            chosen = self._fill_beam(
+                candidates,
+                candidates.score,
+                ended,
+                lambda score: select_best(score, self.beam_size),
+            )
+        return _with_attention(chosen, scores)
 
     def _constrained(
         self,
@@ -128,6 +143,10 @@ class SearchStep:
         # 1. The model scores what may follow, and the tokens that advance unmet constraints.
         answer = self._ask_about_constraints(beam, live, automaton, here, sentence)
         may_end = _may_end(here, sizes[sentence], automaton)
+        if may_end.penalty is not None and self.prefix.forced is not None:
+            # What the search offers to these is the next token of their prefix, and no end.
+            unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
+            may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         asked = AskedTokens.lay_out(beam, live, answer.tokens, answer.targets, scores)
@@ -146,11 +165,17 @@ class SearchStep:
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth = candidates.score
         if self.future_cost is not None:
-            log_prob = scores.ask_scores[:, 1:]
-            self.future_cost.learn(sentence, answer.tokens, answer.targets, log_prob)
+            asked_for = answer.tokens[:, : answer.asked], answer.targets[:, : answer.asked]
+            log_prob = scores.ask_scores[:, 1 : 1 + answer.asked]
+            self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
         # 4. The beam is divided among the banks, and filled.
-        return self._fill_beam(candidates, worth, ended, lambda score: policy.select(banks, score))
+        chosen = self._fill_beam(
+            candidates, worth, ended, lambda score: policy.select(banks, score)
+        )
+        if answer.tied is not None:
+            chosen = self._with_penalties(chosen, answer.tied, automaton, states)
+        return _with_attention(chosen, scores)
 
     def _fill_beam(
         self, candidates: Candidates, worth: FloatArray, ended: BoolArray, select: Select
@@ -170,16 +195,63 @@ class SearchStep:
     ) -> Answer:
         """Let the model score the continuations; close those that would be too late."""
         tokens, targets = automaton.ask(here)
+        asked = tokens.shape[1]
+        if self.limit.tight:
+            tokens, targets = self._add_helpful(automaton, here, sentence, tokens, targets)
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
         scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here))
+        tied = None
+        if self.ties is not None and scores.attention is not None:
+            tied = self.ties.attend(here, sentence, scores.attention)
+            scores = self.ties.penalise(tied, scores, targets, asked)
         if self.limit.tight:
             most = self.finishing.top(self.beam_size)
             tokens, scores = self.limit.close_late(
-                automaton, here, sentence, self.prefix.forced, tokens, scores, most
+                automaton,
+                here,
+                sentence,
+                self.prefix.forced,
+                tokens,
+                scores,
+                most,
+                tokens.shape[1] - asked,
             )
-        return Answer(tokens, targets, scores)
+        return Answer(tokens, targets, scores, asked, tied)
+
+    def _add_helpful(
+        self,
+        automaton: Automaton,
+        here: States,
+        sentence: IntArray,
+        tokens: IntArray,
+        targets: IntArray,
+    ) -> tuple[IntArray, IntArray]:
+        """Add what some hypotheses need to end in time, though it goes on with no constraint."""
+        more = self.limit.helpful_tokens(automaton, here, sentence)
+        if not more.size:
+            return tokens, targets
+        again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
+        more = np.where(again, PAD, more)
+        new_targets = automaton.follow(here.node[:, None], more)
+        return (
+            np.concatenate((tokens, more), axis=1),
+            np.concatenate((targets, new_targets), axis=1),
+        )
+
+    def _with_penalties(
+        self, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States
+    ) -> Chosen:
+        """Add what the chosen candidates paid for their ties, so that it can be taken back."""
+        assert self.ties is not None
+        candidates = chosen.candidates
+        assert candidates.states is not None
+        slot, shape = candidates.slot, candidates.slot.shape
+        node = candidates.states.node.reshape(shape)
+        advances = automaton.serves(node, states, slot) | (candidates.token == self.scorer.eos)
+        penalty = self.ties.penalty(tied, candidates.row[slot], node, advances)
+        return chosen._replace(penalty=penalty)
 
     def _ask_model(
         self,
@@ -206,14 +278,16 @@ class SearchStep:
             ban,
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
+            **({"attention": True} if self.attends else {}),
         )
-        scores = Scores(*answer)  # any sequence of the four will do
-        refuse_nonsense(scores, len(live), top, 1 + ask.shape[1])
+        scores = Scores(*answer)  # any sequence of its fields will do
+        refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
+        refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
         if self.finishing.aside and self.closed is None:
             possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
-        return Scores(scores.top_scores, scores.top_ids, possible, scores.state)
+        return scores._replace(ask_scores=possible)
 
     def _lay_out(
         self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
@@ -252,6 +326,14 @@ class SearchStep:
         return self.finishing.close_early(
             candidates, ended, (before, penalty), after, ~self.limit.is_last
         )
+
+
+def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:
+    """Add where the model looked when it scored the chosen candidates, if it says so."""
+    if scores.attention is None:
+        return chosen
+    candidates = chosen.candidates
+    return chosen._replace(attention=scores.attention[candidates.row[candidates.slot]])
 
 
 def _sentence_of(beam: Beam, slots: IntArray) -> IntArray:

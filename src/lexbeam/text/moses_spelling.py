@@ -9,11 +9,13 @@ unit first, and Moses joins only the words around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
 from lexbeam.text.prefixes import completions
-from lexbeam.text.spelling import Spelling, TargetText, asked_as
+from lexbeam.text.shown_phrases import Assignment, Placed, ShownPhrase, Spelling
+from lexbeam.text.spelling import Phrases, TargetText, as_shown
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
@@ -41,48 +43,26 @@ class MosesText(TargetText):
         self._moses = vocabulary
         self._wordwise = vocabulary.wordwise
 
-    def spell_prefix(self, prefix: str) -> Spelling:
-        """Return the beginning of an output as tokens."""
-        return asked_as(prefix, super().spell_prefix(prefix))
-
-    def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
-        """Return the tokens that an output may begin with if its last word is not finished."""
+    def spell_beginnings(self, prefix: str) -> list[Spelling]:
+        """Return the spellings of a prefix whose last word may go on, as far as one token more."""
         spelling = self.spell_prefix(prefix)
         if spelling.pieces:
-            return [spelling.ids]
+            return [spelling]
         words = self._moses.words(spelling.ids)
-        return completions(self._wordwise, " ".join(words), spelling.ids)
+        found = completions(self._wordwise, " ".join(words), spelling.ids)
+        return [replace(spelling, ids=ids) for ids, _ in found]
 
-    def demands(
-        self, spellings: Sequence[Spelling], prefix: Spelling | None = None
-    ) -> list[tuple[int, ...]]:
-        """Return the token sequences to search for, so that every spelling gets an occurrence.
+    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
+        """Return which tokens show each phrase; how its words are joined comes later."""
+        as_written = [
+            ShownPhrase(tuple(tuple(replace(s, written="") for s in part) for part in shown.parts))
+            for shown in map(as_shown, phrases)
+        ]
+        return super()._assign(tokens, pieces, as_written)
 
-        All unknown words are the same token. Where one phrase ends in an unknown word and
-        another begins with one, the search would let them share it. So one more is asked for.
-        """
-        demanded = super().demands(spellings, prefix)
-        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
-        for number, right in enumerate(with_unknowns):
-            others = with_unknowns[:number] + with_unknowns[number + 1 :]
-            demanded += [
-                right.ids
-                for left in [*others, prefix]
-                if left and left.pieces and self._share_unknown(left.ids, right.ids)
-            ]
-        return demanded
-
-    def _share_unknown(self, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-        """Return whether tokens can end in the beginning of others, with an unknown word in it."""
-        unknown = self._moses.unk_id()
-        most = min(len(left), len(right)) - 1
-        return any(
-            left[-width:] == right[:width] and unknown in right[:width]
-            for width in range(1, most + 1)
-        )
-
-    def _write(self, pieces: list[str], spellings: Sequence[Spelling]) -> str:
-        words = self._moses.words(pieces)
+    def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
+        words = self._moses.words([piece for piece in pieces if piece])
+        spellings = _spellings_of(phrases)
         units: Units = {}
         while True:
             text = self._join(words, units)
@@ -91,8 +71,8 @@ class MosesText(TargetText):
                 return text
             units = more
 
-    def _ends(self, pieces: list[str], spellings: Sequence[Spelling]) -> list[int]:
-        text = self._write(pieces, spellings)
+    def _ends(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> list[int]:
+        text = self._write(pieces, placed, phrases)
         written = ["".join(self._moses.words([piece])) for piece in pieces]
         return [end for _, end in _follow(text, written)]
 
@@ -140,6 +120,15 @@ class MosesText(TargetText):
                 by_words.setdefault((spelling.begins, made_of), []).append(spelling)
         for (_, made_of), alike in sorted(by_words.items(), key=lambda item: -len(item[0][1])):
             yield made_of, alike
+
+
+def _spellings_of(phrases: Phrases) -> list[Spelling]:
+    """Return the spellings of phrases; of a prefix that goes on in several ways only the first."""
+    found: list[Spelling] = []
+    for phrase in map(as_shown, phrases):
+        for part in phrase.parts:
+            found += part[:1] if part[0].begins else part
+    return found
 
 
 def _inside(units: Units) -> set[int]:

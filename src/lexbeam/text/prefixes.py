@@ -14,15 +14,18 @@ from itertools import takewhile
 from lexbeam.text.vocabulary import SPACE, Processor
 
 
-def completions(processor: Processor, text: str, ids: tuple[int, ...]) -> list[tuple[int, ...]]:
+def completions(
+    processor: Processor, text: str, ids: tuple[int, ...]
+) -> list[tuple[tuple[int, ...], str]]:
     """Return the token sequences with which an output may begin that starts with a text.
 
-    The first is ``ids``, the tokens of the text itself. The others end in a piece that goes
-    beyond the text, and are the tokens that the vocabulary has for the longer text.
+    Each comes with what it writes beyond the text. The first is ``ids``, the tokens of the text
+    itself. The others end in a piece that goes beyond the text, and are the tokens that the
+    vocabulary has for the longer text.
     """
     whole_words, _, last_word = text.rpartition(" ")
     whole_ids = tuple(processor.encode(whole_words)) if whole_words else ()
-    found = {ids: None}
+    found = {ids: ""}
     for cut in range(len(last_word)):
         begun, rest = last_word[:cut], last_word[cut:]
         before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
@@ -31,8 +34,8 @@ def completions(processor: Processor, text: str, ids: tuple[int, ...]) -> list[t
         written = [f"{whole_words} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):
-                found[tuple(spelled)] = None
-    return list(found)
+                found[tuple(spelled)] = piece[len(sought) :]
+    return list(found.items())
 
 
 def _beginning_with(processor: Processor, start: str) -> list[str]:

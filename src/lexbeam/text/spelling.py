@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,10 +18,26 @@ import sentencepiece
 from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.languages import base_language
 from lexbeam.text.prefixes import completions
-from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.shown_phrases import (
+    Assignment,
+    Placed,
+    ShownPhrase,
+    Spelling,
+    assign_tokens,
+    outermost,
+)
+from lexbeam.text.surroundings import spell_beside_punctuation
+from lexbeam.text.token_offsets import token_offsets
 from lexbeam.text.vocabulary import SPACE, Processor
-from lexbeam.text.word_boundaries import Span, is_unspaced, locate
-from lexbeam.text.word_masks import BoolArray, continues_word, word_masks
+from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
+from lexbeam.text.word_masks import BoolArray, word_masks
+
+__all__ = ["ShownPhrase", "SourceText", "Spelling", "TargetText"]
+
+Phrases = Sequence[ShownPhrase | Spelling]
+"""What an output has to show; a spelling is a phrase that may stand anywhere."""
+
+_MARK = "\ufdd0"  # not a character: stands for a phrase until the tokens are joined
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 
@@ -30,27 +46,6 @@ UNSPACED_LANGUAGES = frozenset(
     | {"zho", "cmn", "jpn", "tha", "lao", "khm", "mya", "bod", "dzo"}
 )
 """Languages written without spaces between words, by their codes of two and three letters."""
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """A phrase as tokens, and how it looks in the output."""
-
-    ids: tuple[int, ...]
-    surface: str
-    """The phrase in the output."""
-    spaced: bool = True
-    """Whether its first token begins with a space, so that it starts a word wherever it is."""
-    pieces: tuple[str, ...] = ()
-    """Its pieces if some of its characters are not in the vocabulary, else nothing.
-
-    To the model these characters are all the same unknown token; the pieces say what to write
-    for it in the output.
-    """
-    written: str = ""
-    """What the tokens write if the vocabulary normalises the phrase: 1o for 1º, else nothing."""
-    begins: bool = False
-    """Whether the output begins with it and may go on with its last word."""
 
 
 class SourceText:
@@ -73,6 +68,12 @@ class SourceText:
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a sentence, with prefix and suffix."""
         return [*self._prefix, *self._processor.encode(text), *self._suffix]
+
+    def token_spans(self, text: str) -> list[Span]:
+        """Return where in a sentence each token stands; prefix and suffix have empty spans."""
+        pieces: list[str] = self._processor.encode(text, out_type=str)
+        spans, end = token_offsets(text, pieces), (len(text), len(text))
+        return [(0, 0)] * len(self._prefix) + spans + [end] * len(self._suffix)
 
 
 class TargetText:
@@ -99,42 +100,69 @@ class TargetText:
         """What the target language puts between two sentences."""
         return "" if self.is_unspaced else " "
 
-    def decode(self, ids: Iterable[int], spellings: Sequence[Spelling] = ()) -> str:
+    def decode(self, ids: Iterable[int], phrases: Phrases = ()) -> str:
         """Return the text of tokens, without the end of sentence and other control tokens.
 
-        Phrases are written as ``spellings`` say: with their unknown characters, and as they were
-        asked for.
+        Phrases are written as they were asked for, with their unknown characters. An unknown
+        token that belongs to no phrase writes nothing.
         """
-        return self._write(self._pieces(ids, spellings), spellings)
+        pieces, placed = self._place(ids, phrases)
+        return self._write(pieces, placed, phrases)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the pieces of tokens as the vocabulary writes them."""
-        return self._pieces(ids, ())
+        size = self._processor.get_piece_size()
+        return self._processor.id_to_piece([int(i) if i < size else self._eos for i in ids])
 
-    def tokens_at(
-        self, ids: Sequence[int], span: Span, spellings: Sequence[Spelling] = ()
-    ) -> tuple[int, ...]:
+    def tokens_at(self, ids: Sequence[int], span: Span, phrases: Phrases = ()) -> tuple[int, ...]:
         """Return the tokens that write a span of the decoded text.
 
         If the first of them begins exactly there, without a space, the token before it is
         returned with them: only both together show that a word starts there.
         """
-        pieces = self._pieces(ids, spellings)
-        ends = self._ends(pieces, spellings)
+        pieces, placed = self._place(ids, phrases)
+        ends = self._ends(pieces, placed, phrases)
         first = sum(end <= span[0] for end in ends)
         last = sum(end < span[1] for end in ends)
         if first > 0 and ends[first - 1] == span[0] and not pieces[first].startswith(SPACE):
             first -= 1
         return tuple(int(i) for i in ids[first : last + 1])
 
-    def _write(self, pieces: list[str], spellings: Sequence[Spelling]) -> str:
-        """Return pieces as a text in which phrases look as they were asked for."""
-        text: str = self._processor.decode(pieces)
-        return _as_asked(text.strip(), spellings)
+    def _place(self, ids: Iterable[int], phrases: Phrases) -> tuple[list[str], list[Placed]]:
+        """Return the pieces of an output with its unknown characters, and what is rewritten."""
+        tokens = [int(i) for i in ids]
+        pieces = self.pieces(tokens)
+        assigned = self._assign(tokens, pieces, phrases)
+        placed = [each for group in assigned for each in group or ()]
+        for index, token in enumerate(tokens):
+            if token == self._processor.unk_id():
+                pieces[index] = ""
+                if index and pieces[index - 1] == SPACE:
+                    pieces[index - 1] = ""
+        for each in placed:
+            if each.spelling.pieces:
+                pieces[each.start : each.end] = each.spelling.pieces
+        return pieces, outermost(placed)
 
-    def _ends(self, pieces: list[str], spellings: Sequence[Spelling]) -> list[int]:  # noqa: ARG002
+    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
+        """Return which tokens show each phrase."""
+        size = len(tokens)
+        while size and tokens[size - 1] == self._eos:
+            size -= 1
+        return assign_tokens(tokens[:size], pieces[:size], list(map(as_shown, phrases)))
+
+    def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
+        """Return pieces as a text in which phrases look as they were asked for."""
+        marked, surfaces = _marked(pieces, placed)
+        text: str = self._processor.decode(marked)
+        return _filled(text.strip(), surfaces)
+
+    def _ends(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> list[int]:  # noqa: ARG002
         """Return the offset in the text of pieces at which each of them ends."""
-        written = [self._processor.decode(pieces[: i + 1]) for i in range(len(pieces))]
+        marked, surfaces = _marked(pieces, placed)
+        written = [
+            _filled(self._processor.decode(marked[: i + 1]), surfaces) for i in range(len(marked))
+        ]
         offset = len(written[-1]) - len(written[-1].lstrip())
         return [len(text) - offset for text in written]
 
@@ -157,35 +185,42 @@ class TargetText:
 
     def spell(self, phrase: str) -> Spelling:
         """Return the tokens that spell a phrase in the middle of a sentence."""
-        with_unknowns = None
-        for spelling in self._ways(phrase):
-            if not spelling.pieces:
-                return asked_as(phrase, spelling)
-            with_unknowns = with_unknowns or spelling
-        if with_unknowns is None:
-            raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
-        return asked_as(phrase, with_unknowns)
+        return self.spell_all(phrase)[0]
 
     def spell_all(self, phrase: str) -> list[Spelling]:
-        """Return the spellings of a phrase with and without a space before it, the likelier first.
+        """Return the spellings of a phrase, the likeliest first.
 
-        For a phrase with unknown characters the list is empty: the model never writes it.
+        They are those with and without a space before it, and those that its surroundings may
+        lead to. With unknown characters it is spelled only if there is no other way.
         """
-        return [spelling for spelling in self._ways(phrase) if not spelling.pieces]
+        ways = self._ways(phrase)
+        known = [spelling for spelling in ways if not spelling.pieces]
+        if not ways:
+            raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
+        return known or ways
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
         spelling = self._spelling(self._processor, prefix, spaced=True)
         if not spelling.surface:
             raise ConstraintError(f"{quoted(prefix)} has no characters that can be written")
-        return replace(spelling, begins=True)
+        return replace(asked_as(prefix, spelling), begins=True)
 
-    def spell_beginnings(self, prefix: str) -> list[tuple[int, ...]]:
-        """Return the token sequences for a prefix whose last word may go on."""
+    def spell_beginnings(self, prefix: str) -> list[Spelling]:
+        """Return the spellings of a prefix whose last word may go on, as far as one token more."""
         spelling = self.spell_prefix(prefix)
         if spelling.pieces:
-            return [spelling.ids]
-        return completions(self._processor, spelling.surface, spelling.ids)
+            return [spelling]
+        written = spelling.written or spelling.surface
+        return [
+            replace(
+                spelling,
+                ids=ids,
+                surface=spelling.surface + rest,
+                written=spelling.written and written + rest,
+            )
+            for ids, rest in completions(self._processor, written, spelling.ids)
+        ]
 
     def _ways(self, phrase: str) -> list[Spelling]:
         """Return the possible spellings; they are cached, since terms of a glossary come again."""
@@ -195,39 +230,26 @@ class TargetText:
             self._known[phrase] = list(dict.fromkeys(self._spellings(phrase)))
         return self._known[phrase]
 
-    def demands(
-        self, spellings: Sequence[Spelling], prefix: Spelling | None = None
-    ) -> list[tuple[int, ...]]:
-        """Return the token sequences to search for, so that every spelling gets an occurrence.
-
-        All unknown characters are the same token. Where the tokens of one spelling also occur
-        inside another, or in the prefix, the search would count that occurrence. So one more is
-        asked for.
-        """
-        with_unknowns = [spelling for spelling in spellings if spelling.pieces]
-        demanded = [spelling.ids for spelling in spellings]
-        for inner in with_unknowns:
-            for outer in [*with_unknowns, prefix] if prefix else with_unknowns:
-                if outer.pieces and (inner.ids != outer.ids or outer is prefix):
-                    demanded += [inner.ids] * self._count_inside(inner.ids, outer)
-        return demanded
-
-    def _count_inside(self, ids: tuple[int, ...], outer: Spelling) -> int:
-        """Count the occurrences of tokens inside a spelling at the end of which a word ends."""
-        ends = [start + len(ids) for start in find_subsequence(outer.ids, ids)]
-        return sum(end == len(outer.ids) or _begins_apart(outer.pieces[end]) for end in ends)
-
     def _spellings(self, phrase: str) -> Iterator[Spelling]:
         """Yield the possible spellings, the likeliest first."""
         unspaced = self.is_unspaced or is_unspaced(phrase[0])
         for written in dict.fromkeys((phrase, unicodedata.normalize("NFC", phrase))):
             for spaced in (not unspaced, unspaced):
                 encoder = self._processor if spaced else self._bare
-                if encoder is None:
+                if encoder is None or (not spaced and are_glued("(", phrase[0])):
                     continue
                 spelling = self._spelling(encoder, written, spaced)
                 if spelling.surface:
-                    yield self._in_context(spelling) if spaced else spelling
+                    in_text = self._in_context(spelling) if spaced else spelling
+                    yield asked_as(phrase, in_text)
+        if self._bare is not None and not are_glued("(", phrase[0]):
+            yield from self._beside_punctuation(phrase)
+
+    def _beside_punctuation(self, phrase: str) -> Iterator[Spelling]:
+        alone = self._spelling(self._processor, phrase, spaced=True)
+        if alone.surface == phrase and not alone.pieces:
+            for ids, text, spaced in spell_beside_punctuation(self._processor, phrase):
+                yield Spelling(ids, text, spaced)
 
     def _spelling(self, encoder: Processor, phrase: str, spaced: bool) -> Spelling:
         ids, pieces = tuple(encoder.encode(phrase)), tuple(encoder.encode(phrase, out_type=str))
@@ -244,46 +266,6 @@ class TargetText:
         if not alone.pieces and surrounded and self.decode(middle) == alone.surface:
             return replace(alone, ids=middle)
         return alone
-
-    def _pieces(self, ids: Iterable[int], spellings: Sequence[Spelling]) -> list[str]:
-        """Return the pieces of an output, unknown ones replaced by those of the spellings."""
-        size = self._processor.get_piece_size()
-        tokens = [int(i) if i < size else self._eos for i in ids]
-        pieces: list[str] = self._processor.id_to_piece(tokens)
-        plain = list(pieces)
-        taken = [False] * len(pieces)
-        unknown = [(_occurrences(tokens, plain, s), s) for s in spellings if s.pieces]
-        # Those that have the least choice come first, of these the longest.
-        for starts, spelling in sorted(unknown, key=lambda one: (len(one[0]), -len(one[1].ids))):
-            width = len(spelling.ids)
-            free = [start for start in starts if not any(taken[start : start + width])]
-            shared = [
-                start
-                for start in starts
-                if all(
-                    not is_taken or before == piece
-                    for is_taken, before, piece in zip(
-                        taken[start:], pieces[start:], spelling.pieces, strict=False
-                    )
-                )
-            ]
-            for start in (free or shared)[:1]:
-                pieces[start : start + width] = spelling.pieces
-                taken[start : start + width] = [True] * width
-        return pieces
-
-
-def _occurrences(tokens: Sequence[int], pieces: Sequence[str], spelling: Spelling) -> list[int]:
-    """Return the indices at which a spelling begins among tokens.
-
-    If it ends a word at any of them, only those are returned.
-    """
-    width = len(spelling.ids)
-    indices = find_subsequence(tokens, spelling.ids)
-    if spelling.begins:
-        indices = [i for i in indices if i == 0]
-    ending = [i for i in indices if i + width == len(pieces) or _begins_apart(pieces[i + width])]
-    return ending or indices
 
 
 @lru_cache(maxsize=4)
@@ -311,28 +293,30 @@ def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
             yield "" if any(flag) else piece.replace(SPACE, " ")
 
 
+def as_shown(phrase: ShownPhrase | Spelling) -> ShownPhrase:
+    """Return a phrase; a spelling is one that may stand anywhere."""
+    return ShownPhrase(((phrase,),)) if isinstance(phrase, Spelling) else phrase
+
+
 def asked_as(phrase: str, spelling: Spelling) -> Spelling:
     """Return a spelling that shows a phrase as it was asked for, not as the model normalises it."""
     same = unicodedata.normalize("NFC", spelling.surface) == unicodedata.normalize("NFC", phrase)
     return spelling if same else replace(spelling, surface=phrase, written=spelling.surface)
 
 
-def _as_asked(text: str, spellings: Sequence[Spelling]) -> str:
-    """Return a text with an occurrence of each phrase written as it was asked for."""
-    normalised = [spelling for spelling in spellings if spelling.written]
-    spans = locate(text, [spelling.written for spelling in normalised])
-    found = [(span, s.surface) for span, s in zip(spans, normalised, strict=True) if span]
-    changed_from = len(text)
-    for (start, end), surface in sorted(found, reverse=True):
-        if end <= changed_from:
-            text = text[:start] + surface + text[end:]
-            changed_from = start
-    return text
+def _marked(pieces: Sequence[str], placed: Sequence[Placed]) -> tuple[list[str], list[str]]:
+    """Return pieces with a mark for each phrase that is rewritten, and what to put there."""
+    marked = list(pieces)
+    for start, end, _ in placed:
+        space = " " if pieces[start].startswith(SPACE) else ""
+        marked[start:end] = [space + _MARK] + [""] * (end - start - 1)
+    return marked, [each.spelling.surface for each in placed]
 
 
-def _begins_apart(piece: str) -> bool:
-    """Return whether a word has ended before a piece."""
-    return bool(piece) and not continues_word(piece.replace(SPACE, " "))
+def _filled(text: str, surfaces: Sequence[str]) -> str:
+    """Return a text with phrases in place of the marks."""
+    first, *others = text.split(_MARK)
+    return first + "".join(map("".join, zip(surfaces, others, strict=False)))
 
 
 def _without_space(processor: Processor) -> Processor | None:

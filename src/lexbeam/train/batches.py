@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexbeam.train.guide import Guide
 from lexbeam.train.vocabulary import EOS
 
 Ids = Sequence[Sequence[int]]
@@ -25,6 +27,8 @@ class Batch:
     source_lengths: NDArray[np.int64]  # shape: (sentences,)
     target: NDArray[np.int64]  # shape: (sentences, target_length)
     target_lengths: NDArray[np.int64]  # shape: (sentences,)
+    guide: NDArray[np.float32] | None = None  # shape: (sentences, target_length, source_length)
+    """How much each target piece is to look at each source piece, where that is known."""
 
     @property
     def target_tokens(self) -> int:
@@ -38,11 +42,24 @@ class EncodedPairs:
     Each sequence ends with the end of sentence.
     """
 
-    def __init__(self, sources: Ids, targets: Ids, max_tokens: int) -> None:
+    def __init__(
+        self,
+        sources: Ids,
+        targets: Ids,
+        max_tokens: int,
+        guide: Guide | None = None,
+        parts: Sequence[Sequence[int]] = (),
+    ) -> None:
+        """Take examples that fit; ``parts`` says which of the guide's pairs each consists of."""
         both = zip(sources, targets, strict=True)
         fits = [i for i, (s, t) in enumerate(both) if max(len(s), len(t)) < max_tokens]
         self._sources = _Ragged([sources[i] for i in fits])
         self._targets = _Ragged([targets[i] for i in fits])
+        self._guide = guide
+        if guide:
+            self._parts = [parts[i] for i in fits]
+            self._source_words = guide.word_numbers(self._sources.ids, self._sources.starts)
+            self._target_words = guide.word_numbers(self._targets.ids, self._targets.starts)
 
     def __len__(self) -> int:
         return len(self._sources.lengths)
@@ -54,9 +71,19 @@ class EncodedPairs:
 
     def batch(self, indices: NDArray[np.int64]) -> Batch:
         """Pad the examples ``indices`` to one batch."""
-        source, source_lengths = self._sources.pad(indices)
-        target, target_lengths = self._targets.pad(indices)
-        return Batch(source, source_lengths, target, target_lengths)
+        source = self._sources.pad(self._sources.ids, indices, EOS)
+        target = self._targets.pad(self._targets.ids, indices, EOS)
+        lengths = self._sources.lengths[indices], self._targets.lengths[indices]
+        return Batch(source, lengths[0], target, lengths[1], self._matrices(indices))
+
+    def _matrices(self, indices: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        if self._guide is None:
+            return None
+        return self._guide.matrices(
+            [self._parts[i] for i in indices],
+            self._sources.pad(self._source_words, indices, -1),
+            self._targets.pad(self._target_words, indices, -1),
+        )
 
 
 class _Ragged:
@@ -64,17 +91,20 @@ class _Ragged:
 
     def __init__(self, sequences: Ids) -> None:
         self.lengths = np.array([len(ids) + 1 for ids in sequences], dtype=np.int64)
-        self._starts = np.cumsum(self.lengths) - self.lengths
-        self._ids = np.full(int(self.lengths.sum()), EOS, dtype=np.int32)
-        for start, ids in zip(self._starts, sequences, strict=True):
-            self._ids[start : start + len(ids)] = ids
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.ids = np.full(int(self.lengths.sum()), EOS, dtype=np.int32)
+        for start, ids in zip(self.starts, sequences, strict=True):
+            self.ids[start : start + len(ids)] = ids
 
-    def pad(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pad(
+        self, values: NDArray[Any], indices: NDArray[np.int64], padding: int
+    ) -> NDArray[np.int64]:
+        """Return the values of some sequences, padded; shape: (sequences, longest)."""
         lengths = self.lengths[indices]
         columns = np.arange(lengths.max())
         inside = columns[None, :] < lengths[:, None]  # shape: (sentences, length)
-        places = np.where(inside, self._starts[indices][:, None] + columns[None, :], 0)
-        return np.where(inside, self._ids[places], EOS).astype(np.int64), lengths
+        places = np.where(inside, self.starts[indices][:, None] + columns[None, :], 0)
+        return np.where(inside, values[places], padding).astype(np.int64)
 
 
 def plan_batches(

@@ -29,11 +29,19 @@ class Progress:
     decay_start: int = -1
     """The step at which the final decay began; -1 before it has."""
     decay_steps: int = 0
+    begun: float = 0.0
+    """When the first step was taken, in seconds of the clock."""
+    decay_from: float = 0.0
+    """Where a decay that follows the clock has, or would have, the full rate."""
+    decay_until: float = 0.0
+    """Where it ends; 0: the decay counts steps."""
     best_loss: float = float("inf")
     stale: int = 0
     """Validations since the best one."""
     skipped: int = 0
     """Steps in a row whose gradient was not a number."""
+    guided: float = 0.0
+    """Since the last line of the log: loss of the alignment."""
     window: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     """Since the last line of the log: loss, cross-entropy, tokens."""
 
@@ -53,12 +61,18 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
-def pack(progress: Progress, network: torch.nn.Module, optimizer: Any) -> dict[str, Any]:
-    """Collect everything a run needs to go on."""
+def pack(
+    progress: Progress,
+    network: torch.nn.Module,
+    optimizer: Any,
+    average: dict[str, Tensor] | None = None,
+) -> dict[str, Any]:
+    """Collect everything a run needs to go on; ``average`` is the moving one, if there is any."""
     return {
         "progress": asdict(progress),
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
+        "average": average,
     }
 
 

@@ -10,6 +10,7 @@ import dataclasses
 import tomllib
 import typing
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,6 +84,9 @@ class ScheduleConfig:
     """Time budget, counted in training steps alone (a paused process loses none); 0: none."""
     decay_share: float = 0.2
     """Share of the budget that the final decay takes."""
+    end: str = ""
+    """Local date and time, as 2030-01-31T16:05, at which the decay is to be over. The decay then
+    follows the clock, whatever the speed; it takes its share of the time since the first step."""
     patience: int = 0
     """Begin the decay when the dev loss has not improved for so many validations; 0: never."""
 
@@ -108,6 +112,21 @@ class TrainingConfig:
     checkpoint_minutes: float = 10.0
     keep: int = 5
     """How many of the last validation checkpoints are kept, and averaged in the end."""
+    ema: float = 0.0
+    """Share of a moving average of the weights that each step keeps, as 0.999. The average is
+    then what is validated and exported, and checkpoints are not averaged. 0: there is none."""
+    start: str = ""
+    """A bundle to go on from, if the run has no checkpoint yet: its weights and vocabulary."""
+
+
+@dataclass(frozen=True)
+class AlignmentConfig:
+    """Guided alignment: attention learns to look at the word that it translates."""
+
+    weight: float = 0.0
+    """Of the loss of the alignment beside that of the translation; 0: text is not aligned."""
+    head: int = 0
+    """The head that learns it, of the last decoder layer's attention to the source."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +144,7 @@ class RunConfig:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
 
 
 def read_config(path: Path) -> RunConfig:
@@ -225,6 +245,14 @@ def _check(config: RunConfig, path: Path) -> None:
             "at least data.max_tokens, and that above 1",
         ),
         (config.vocabulary.size > 0, "vocabulary.size", "above 0"),
+        (_is_time(schedule.end), "schedule.end", "a date and time, as 2030-01-31T16:05"),
+        (0 <= training.ema < 1, "training.ema", share),
+        (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
+        (
+            0 <= config.alignment.head < (network.heads if network.kind == "transformer" else 1),
+            "alignment.head",
+            "one of the network's heads, which count from 0",
+        ),
     ]
     for fine, key, demand in demands:
         if not fine:
@@ -235,6 +263,13 @@ def _check(config: RunConfig, path: Path) -> None:
             raise InputError(f"{path}: a corpus has either `path` or both `source` and `target`")
         if corpus.weight <= 0:
             raise InputError(f"{path}: {corpus_name(corpus)}: weight must be above 0")
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return not text or bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def corpus_name(corpus: Corpus) -> str:
@@ -260,4 +295,7 @@ def _resolve_paths(config: RunConfig, base: Path) -> RunConfig:
         train=tuple(map(resolve, config.data.train)),
         dev=tuple(map(resolve, config.data.dev)),
     )
-    return dataclasses.replace(config, data=data, directory=absolute(config.directory))
+    training = dataclasses.replace(config.training, start=absolute(config.training.start))
+    return dataclasses.replace(
+        config, data=data, training=training, directory=absolute(config.directory)
+    )

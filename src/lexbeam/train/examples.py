@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from lexbeam.train.config import Corpus
 from lexbeam.train.corpus import Pair
@@ -19,17 +20,30 @@ VOWELS = "aeiouyäöü"
 CONSONANTS = "bcdfghjklmnprstvwxzčšßñ"
 
 
+class Example(NamedTuple):
+    """A text and its translation, made of one pair or of several."""
+
+    source: str
+    target: str
+    parts: tuple[int, ...]
+    """Numbers of its pairs, which are counted through all corpora."""
+
+
 def build_examples(
     corpora: Sequence[tuple[Corpus, Sequence[Pair]]], seed: int, epoch: int, max_characters: int
-) -> list[Pair]:
+) -> list[Example]:
     """Draw the examples of one pass over the data, in no particular order."""
-    examples: list[Pair] = []
+    examples: list[Example] = []
+    first = 0
     names = shared_names(pair for _, pairs in corpora for pair in pairs)
     for number, (corpus, pairs) in enumerate(corpora):
         rng = random.Random(f"{seed}/{epoch}/{number}")
-        drawn = _draw(pairs, corpus.weight, rng)
-        drawn = [_swap_or_keep(pair, corpus.swap, names, rng) for pair in drawn]
+        drawn = [
+            Example(*_swap_or_keep(pairs[i], corpus.swap, names, rng), (first + i,))
+            for i in _draw(len(pairs), corpus.weight, rng)
+        ]
         examples.extend(_join(drawn, corpus.join, max_characters, rng))
+        first += len(pairs)
     return examples
 
 
@@ -43,10 +57,10 @@ def shared_names(pairs: Iterator[Pair]) -> list[str]:
     return list(names)
 
 
-def _draw(pairs: Sequence[Pair], weight: float, rng: random.Random) -> list[Pair]:
-    """Take every pair ``weight`` times, the fraction by lot, and shuffle."""
-    drawn = list(pairs) * int(weight)
-    drawn += rng.sample(pairs, round((weight - int(weight)) * len(pairs)))
+def _draw(pairs: int, weight: float, rng: random.Random) -> list[int]:
+    """Take every number of a pair ``weight`` times, the fraction by lot, and shuffle."""
+    drawn = list(range(pairs)) * int(weight)
+    drawn += rng.sample(range(pairs), round((weight - int(weight)) * pairs))
     rng.shuffle(drawn)
     return drawn
 
@@ -79,18 +93,22 @@ def _invent_name(rng: random.Random) -> str:
 
 
 def _join(
-    pairs: Sequence[Pair], share: float, max_characters: int, rng: random.Random
-) -> Iterator[Pair]:
-    """Join a share of the pairs with the one or two that follow, as long as they stay short."""
-    waiting = iter(pairs)
-    for first in waiting:
-        source, target = first
+    examples: Sequence[Example], share: float, max_characters: int, rng: random.Random
+) -> Iterator[Example]:
+    """Join a share of the examples with the one or two that follow, while they stay short."""
+    waiting = iter(examples)
+    for example in waiting:
+        joined = example
         for _ in range(rng.randint(1, 2) if rng.random() < share else 0):
             other = next(waiting, None)
             if other is None:
                 break
-            if len(source) + len(other[0]) > max_characters:
+            if len(joined.source) + len(other.source) > max_characters:
                 yield other
                 break
-            source, target = f"{source} {other[0]}", f"{target} {other[1]}"
-        yield source, target
+            joined = Example(
+                f"{joined.source} {other.source}",
+                f"{joined.target} {other.target}",
+                joined.parts + other.parts,
+            )
+        yield joined

@@ -28,4 +28,13 @@ def export(
         target_language=config.target_language or None,
         max_source_length=config.data.max_tokens,
         calibration_text=sentences,
+        alignment=aligned_head(config, network),
     )
+
+
+def aligned_head(config: RunConfig, network: TiedNetwork) -> tuple[int, int] | None:
+    """Return the decoder layer and the head that learn to align, if they do."""
+    if not config.alignment.weight:
+        return None
+    layers, _ = network.architecture().aligned_layers_and_heads
+    return layers - 1, config.alignment.head

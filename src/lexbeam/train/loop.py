@@ -12,26 +12,34 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from lexbeam.errors import ModelError
 from lexbeam.text.atomic_write import remove_unfinished, write_file
 from lexbeam.train import checkpoint
+from lexbeam.train.average import MovingAverage
 from lexbeam.train.batches import Batch, EncodedPairs, plan_batches
 from lexbeam.train.checkpoint import Progress
 from lexbeam.train.config import RunConfig
-from lexbeam.train.schedule import begin_decay_if_due, is_done, learning_rate
+from lexbeam.train.parts import Losses
+from lexbeam.train.schedule import begin_decay_if_due, decay_by_clock, is_done, learning_rate
+from lexbeam.train.vocabulary import EOS
 
 LAST = "last.pt"
 BEFORE_DECAY = "before-decay.pt"
 LOG = "log.jsonl"
 TIMES = "times.jsonl"
+DECAY = "decay"
+"""A file of this name tells a run to let its rate fall to zero in the minutes that it names."""
+DECAY_MINUTES = 10.0
 PAUSE = 10.0
 """A step that takes this many times the usual was paused from outside; the pause is not counted."""
 MOST_SKIPPED = 20
@@ -57,6 +65,8 @@ class Trainer:
         self.network = network
         self.optimizer = make_optimizer(config, network)
         self.progress = Progress()
+        share = config.training.ema
+        self.average = MovingAverage(network, share) if share else None
         self._make_epoch = make_epoch
         self._dev = dev
         self._measure_bleu = measure_bleu
@@ -71,9 +81,11 @@ class Trainer:
         remove_unfinished(self.directory)
         if not self._load(LAST):
             return
-        if self.progress.decay_start >= 0 and self._load(BEFORE_DECAY):
+        now = time.time()
+        decays_by_clock = now < self.progress.decay_until
+        if self.progress.decay_start >= 0 and not decays_by_clock and self._load(BEFORE_DECAY):
             self.progress.decay_start = -1
-            if begin_decay_if_due(self.config.schedule, replace(self.progress)):
+            if begin_decay_if_due(self.config.schedule, replace(self.progress), now):
                 self._load(LAST)
         for name in (LOG, TIMES):
             _cut_log(self.directory / name, self.progress.step)
@@ -85,7 +97,10 @@ class Trainer:
         path = self.directory / name
         if not path.exists():
             return False
-        self.progress = checkpoint.unpack(checkpoint.load(path), self.network, self.optimizer)
+        content = checkpoint.load(path)
+        self.progress = checkpoint.unpack(content, self.network, self.optimizer)
+        if self.average:
+            self.average.load(content.get("average") or content["network"])
         return True
 
     def run(self) -> bool:
@@ -100,7 +115,8 @@ class Trainer:
     def _run(self) -> bool:
         progress, schedule = self.progress, self.config.schedule
         saved = time.monotonic()
-        while not is_done(progress):
+        progress.begun = progress.begun or time.time()
+        while not is_done(progress, time.time()):
             pairs = self._make_epoch(progress.epoch)
             plan = plan_batches(
                 pairs,
@@ -108,10 +124,11 @@ class Trainer:
                 self.config.training.accumulate,
                 seed=(self.config.seed, progress.epoch),
             )
-            while progress.epoch_step < len(plan) and not is_done(progress):
-                if begin_decay_if_due(schedule, progress):
+            while progress.epoch_step < len(plan) and not is_done(progress, time.time()):
+                if begin_decay_if_due(schedule, progress, time.time()):
                     self._save(BEFORE_DECAY)
                     continue
+                self._decay_if_told()
                 self._step([pairs.batch(indices) for indices in plan[progress.epoch_step]])
                 self._report()
                 minutes = (time.monotonic() - saved) / 60
@@ -125,12 +142,22 @@ class Trainer:
         self._save(LAST)
         return True
 
+    def _decay_if_told(self) -> None:
+        """Begin or hasten the decay when a file in the run's directory says so."""
+        path = self.directory / DECAY
+        if not path.exists():
+            return
+        now = time.time()
+        decay_by_clock(self.progress, now, now + 60 * read_minutes(path))
+        self._save(LAST)
+        path.unlink()
+
     def _step(self, batches: Sequence[Batch]) -> None:
         """Take one optimiser step over the micro-batches."""
         begun = time.monotonic()
         progress, training = self.progress, self.config.training
         torch.manual_seed(self.config.seed * 1_000_003 + progress.step)
-        rate = learning_rate(self.config.schedule, progress)
+        rate = learning_rate(self.config.schedule, progress, time.time())
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.network.train()
@@ -138,10 +165,20 @@ class Trainer:
         tokens = sum(batch.target_tokens for batch in batches)
         sums = [0.0, 0.0, float(tokens)]
         for batch in batches:
-            loss, plain = batch_loss(self.network, batch, training.label_smoothing, training.bf16)
+            losses = batch_loss(
+                self.network,
+                batch,
+                training.label_smoothing,
+                training.bf16,
+                self.config.alignment.head,
+            )
+            loss = losses.training
+            if losses.guided is not None:
+                loss = loss + self.config.alignment.weight * losses.guided
+                progress.guided += losses.guided.item()
             torch.autograd.backward(loss / tokens)
-            sums[0] += loss.item()
-            sums[1] += plain.item()
+            sums[0] += losses.training.item()
+            sums[1] += losses.plain.item()
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), training.clip_norm)
         self._step_if_finite(norm)
         progress.step += 1
@@ -155,6 +192,8 @@ class Trainer:
         progress = self.progress
         if bool(torch.isfinite(norm)):
             self.optimizer.step()
+            if self.average:
+                self.average.update(self.network, progress.step)
             progress.skipped = 0
             return
         progress.skipped += 1
@@ -177,14 +216,17 @@ class Trainer:
         if progress.step % training.log_every == 0:
             loss, plain, tokens = progress.window
             progress.window = [0.0, 0.0, 0.0]
-            entry = {
+            entry: dict[str, Any] = {
                 "step": progress.step,
                 "epoch": progress.epoch,
                 "tokens": progress.tokens,
                 "loss": round(loss / tokens, 5),
                 "cross_entropy": round(plain / tokens, 5),
-                "learning_rate": learning_rate(self.config.schedule, progress),
+                "learning_rate": learning_rate(self.config.schedule, progress, time.time()),
             }
+            if self.config.alignment.weight:
+                entry["alignment"] = round(progress.guided / tokens, 5)
+                progress.guided = 0.0
             self._log(LOG, entry)
             times = {"step": progress.step, "seconds": round(progress.seconds, 1)}
             self._log(TIMES, times | {"clock": round(time.time())})
@@ -194,9 +236,22 @@ class Trainer:
 
     def _validate(self) -> None:
         """Measure the development sets, and keep the weights for averaging."""
+        average = self.average
+        with average.instead(self.network) if average else nullcontext():
+            self._measure()
+            path = self.directory / f"{_stem(self.progress.step)}.pt"
+            checkpoint.save(path, {"network": self.network.state_dict()})
+        for old in kept_checkpoints(self.directory)[: -self.config.training.keep]:
+            old.unlink()
+
+    def _measure(self) -> None:
+        """Measure the development sets, and log the result."""
         progress, training = self.progress, self.config.training
-        losses = {name: dev_loss(self.network, pairs, training) for name, pairs in self._dev}
+        results = {name: dev_loss(self.network, pairs, self.config) for name, pairs in self._dev}
+        losses = {name: loss for name, (loss, _) in results.items()}
         entry: dict[str, Any] = {"step": progress.step, "dev": losses}
+        if self.config.alignment.weight:
+            entry["aligned"] = {name: aligned for name, (_, aligned) in results.items()}
         if losses:
             mean = sum(losses.values()) / len(losses)
             entry["dev_loss"] = round(mean, 5)
@@ -207,14 +262,12 @@ class Trainer:
             entry["bleu"] = self._measure_bleu(self.network)
         self._log(LOG, entry)
         shown = (f"{name} {loss:.3f}" for name, loss in losses.items())
-        self._show(f"dev {', '.join(shown)} {entry.get('bleu', '')}", end="\n")
-        path = self.directory / f"{_stem(progress.step)}.pt"
-        checkpoint.save(path, {"network": self.network.state_dict()})
-        for old in kept_checkpoints(self.directory)[: -training.keep]:
-            old.unlink()
+        more = f"{entry.get('aligned', '')} {entry.get('bleu', '')}"
+        self._show(f"dev {', '.join(shown)} {more}", end="\n")
 
     def _save(self, name: str) -> None:
-        content = checkpoint.pack(self.progress, self.network, self.optimizer)
+        average = self.average.weights if self.average else None
+        content = checkpoint.pack(self.progress, self.network, self.optimizer, average)
         checkpoint.save(self.directory / name, content)
 
     def _log(self, name: str, entry: dict[str, Any]) -> None:
@@ -252,28 +305,58 @@ def make_optimizer(config: RunConfig, network: nn.Module) -> torch.optim.Optimiz
 
 
 def batch_loss(
-    network: nn.Module, batch: Batch, smoothing: float, bf16: bool
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the summed training loss and cross-entropy of a batch."""
+    network: nn.Module, batch: Batch, smoothing: float, bf16: bool, head: int = 0
+) -> Losses:
+    """Return what a batch costs, its alignment with it if the batch has a guide."""
     arrays = (batch.source, batch.source_lengths, batch.target, batch.target_lengths)
+    guide = None if batch.guide is None else torch.from_numpy(batch.guide)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-        loss: tuple[torch.Tensor, torch.Tensor] = network(
-            *(torch.from_numpy(array) for array in arrays), smoothing
+        losses: Losses = network(
+            *(torch.from_numpy(array) for array in arrays), smoothing, guide, head
         )
-    return loss
+    return losses
 
 
 @torch.no_grad()
-def dev_loss(network: nn.Module, pairs: EncodedPairs, training: Any) -> float:
-    """Return the cross-entropy a target token of a development set."""
+def dev_loss(network: nn.Module, pairs: EncodedPairs, config: RunConfig) -> tuple[float, float]:
+    """Return the cross-entropy a target token of a development set, and how well it is aligned.
+
+    That is the share of its aligned target pieces whose head looks most at a piece that they are
+    aligned to, ends of sentence apart.
+    """
     network.eval()
-    total, tokens = 0.0, 0
+    total, tokens, hits, aligned = 0.0, 0, 0, 0
+    training = config.training
     for (indices,) in plan_batches(pairs, training.batch_tokens, 1, seed=()):
         batch = pairs.batch(indices)
-        _, plain = batch_loss(network, batch, 0.0, training.bf16)
-        total += plain.item()
+        losses = batch_loss(network, batch, 0.0, training.bf16, config.alignment.head)
+        total += losses.plain.item()
         tokens += batch.target_tokens
-    return round(total / tokens, 5)
+        if losses.attention is not None and batch.guide is not None:
+            looked_at = losses.attention.argmax(dim=2, keepdim=True).numpy()
+            right = np.take_along_axis(batch.guide, looked_at, axis=2)[..., 0] > 0
+            counted = (batch.guide.sum(axis=2) > 0) & (batch.target != EOS)
+            hits += int((right & counted).sum())
+            aligned += int(counted.sum())
+    return round(total / tokens, 5), round(hits / max(aligned, 1), 4)
+
+
+def final_weights(directory: Path) -> dict[str, torch.Tensor]:
+    """Return the weights that a run has to show: averaged, in one way or the other."""
+    last = checkpoint.load(directory / LAST)
+    if last.get("average"):
+        average: dict[str, torch.Tensor] = last["average"]
+        return average
+    kept = kept_checkpoints(directory)
+    return checkpoint.average(kept) if kept else last["network"]
+
+
+def read_minutes(path: Path) -> float:
+    """Read how many minutes a decay may take; what is no number is the usual time."""
+    try:
+        return max(0.0, float(path.read_text(encoding="utf-8")))
+    except ValueError:
+        return DECAY_MINUTES
 
 
 def kept_checkpoints(directory: Path) -> list[Path]:

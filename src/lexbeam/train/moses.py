@@ -72,6 +72,11 @@ class MosesPieces:
         """Number of tokens."""
         return len(self.stored)
 
+    @property
+    def pieces(self) -> list[str]:
+        """The tokens as text, by id."""
+        return self.stored.id_to_piece(list(range(self.size)))
+
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each sentence, without the end of sentence."""
         encoded: list[list[int]] = self.stored.encode(sentences)

@@ -7,8 +7,9 @@ a slice at a time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from lexbeam.errors import ModelError
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.train.config import NetworkConfig
 
@@ -150,6 +152,27 @@ def smoothed_loss(
     return loss
 
 
+def guided_loss(log_weights: Tensor, guide: Tensor) -> Tensor:
+    """Return the summed cross-entropy of attention against an alignment (Chen et al. 2016).
+
+    Rows of ``guide`` sum to one, or to zero where nothing is known, which costs nothing.
+    """
+    return -torch.where(guide > 0, guide * log_weights, 0.0).sum()
+
+
+class Losses(NamedTuple):
+    """What a batch costs, summed over its target tokens."""
+
+    training: Tensor
+    """Cross-entropy with smoothed labels."""
+    plain: Tensor
+    """Cross-entropy without, and without a gradient."""
+    guided: Tensor | None = None
+    """Cross-entropy of the aligned head's attention, where there is a guide."""
+    attention: Tensor | None = None  # shape: (sentences, target_length, source_length)
+    """Logarithms of that attention."""
+
+
 NETWORKS: dict[str, type[TiedNetwork]] = {}
 """The networks that can be trained, by the ``network.kind`` of a configuration."""
 
@@ -185,10 +208,6 @@ class TiedNetwork(nn.Module):
         """Return the logits of the next token of each row; the first step has no tokens."""
         raise NotImplementedError
 
-    def named_weights(self) -> dict[str, NDArray[np.float32]]:
-        """Return all weights by name, matrices as (in, out), vectors as (1, n)."""
-        raise NotImplementedError
-
     def loss(
         self, decoded: Tensor, target: Tensor, lengths: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
@@ -202,14 +221,26 @@ class TiedNetwork(nn.Module):
         """Return the logits of the token after the first position; shape: (rows, vocabulary)."""
         return functional.linear(decoded[:, 0], self.embedding.weight, self.output_bias)
 
-    def name_weights(self, others: dict[str, Tensor]) -> dict[str, NDArray[np.float32]]:
-        """Return the weights that all networks have, and others, as arrays."""
-        weights = {
-            "Wemb": self.embedding.weight,
-            "decoder_ff_logit_out_b": self.output_bias[None],
-            **others,
-        }
+    def named_views(self) -> dict[str, Tensor]:
+        """Return all weights by name, as views that can be written through."""
+        raise NotImplementedError
+
+    def shared_views(self) -> dict[str, Tensor]:
+        """Return the weights that all networks have."""
+        return {"Wemb": self.embedding.weight, "decoder_ff_logit_out_b": self.output_bias[None]}
+
+    @torch.no_grad()
+    def named_weights(self) -> dict[str, NDArray[np.float32]]:
+        """Return a copy of all weights by name, matrices as (in, out), vectors as (1, n)."""
         return {
             name: np.ascontiguousarray(weight.numpy(), dtype=np.float32)
-            for name, weight in weights.items()
+            for name, weight in self.named_views().items()
         }
+
+    @torch.no_grad()
+    def load_named_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        """Take over weights that `named_weights` of a network of the same shape has given."""
+        for name, view in self.named_views().items():
+            if name not in weights or weights[name].shape != tuple(view.shape):
+                raise ModelError(f"the weight {name} is missing or not of this network's shape")
+            view.copy_(torch.from_numpy(weights[name]))

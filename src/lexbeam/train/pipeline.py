@@ -9,7 +9,7 @@ import json
 import os
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -17,16 +17,20 @@ from torch import nn
 
 from lexbeam.errors import InputError
 from lexbeam.train import checkpoint
+from lexbeam.train.alignment import align, concatenate
 from lexbeam.train.batches import EncodedPairs
 from lexbeam.train.config import Corpus, RunConfig, read_config, to_table
 from lexbeam.train.corpus import Pair, read_clean, read_pairs
 from lexbeam.train.evaluate import measure_bleu
-from lexbeam.train.examples import build_examples
+from lexbeam.train.examples import Example, build_examples
 from lexbeam.train.export import export
-from lexbeam.train.loop import Trainer, kept_checkpoints
+from lexbeam.train.guide import Guide
+from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
 from lexbeam.train.networks import make_network
 from lexbeam.train.parts import TiedNetwork
+from lexbeam.train.start import copy_vocabulary, load_weights
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
+from lexbeam.train.words import PieceWords
 
 CONFIG = "config.json"
 BUNDLE = "bundle"
@@ -47,18 +51,43 @@ class Material:
     train: Sequence[tuple[Corpus, Sequence[Pair]]]
     dev: Sequence[tuple[Corpus, Sequence[Pair]]]
     vocabulary: Vocabulary
+    guide: Guide | None = None
+    """Alignments of the text to train on, where attention is to learn them."""
+    dev_guides: Sequence[Guide | None] = ()
 
 
 def run_file(path: Path) -> Path | None:
     """Train as the file says; return the bundle, or None when the run was interrupted."""
     config = read_config(path)
     torch.set_num_threads(config.threads or os.cpu_count() or 1)
-    material = prepare(config)
+    material = align_material(config, prepare(config))
     torch.manual_seed(config.seed)
     network = make_network(config.network, material.vocabulary.size)
+    if config.training.start and not (Path(config.directory) / LAST).exists():
+        load_weights(config, network)
     if not make_trainer(config, material, network).run():
         return None
     return finish(config, material, network)
+
+
+def export_file(path: Path) -> Path:
+    """Write the bundle of a run as it stands, also while it goes on; return the bundle."""
+    config = read_config(path)
+    directory = Path(config.directory)
+    if not (directory / LAST).exists():
+        raise InputError(f"{directory}: no checkpoint to export yet")
+    torch.set_num_threads(config.threads or os.cpu_count() or 1)
+    material = prepare(config)
+    network = make_network(config.network, material.vocabulary.size)
+    return write_bundle(config, material, network)
+
+
+def ask_to_decay(path: Path, minutes: float) -> None:
+    """Tell a run to let its rate fall to zero within some minutes, and to end."""
+    directory = Path(read_config(path).directory)
+    if not (directory / CONFIG).exists():
+        raise InputError(f"{directory}: no run has been started here")
+    (directory / DECAY).write_text(f"{minutes}\n", encoding="utf-8")
 
 
 def prepare(config: RunConfig) -> Material:
@@ -69,11 +98,29 @@ def prepare(config: RunConfig) -> Material:
     directory.mkdir(parents=True, exist_ok=True)
     _keep_config(config, directory / CONFIG)
     vocabulary = load_vocabulary(directory, config.vocabulary)
+    if vocabulary is None and config.training.start:
+        copy_vocabulary(config)
+        vocabulary = load_vocabulary(directory, config.vocabulary)
     if vocabulary is None:
         sentences = [side for _, pairs in train for pair in pairs for side in pair]
         random.Random(config.seed).shuffle(sentences)
         vocabulary = train_vocabulary(sentences, config.vocabulary, directory, config.seed)
     return Material(train, dev, vocabulary)
+
+
+def align_material(config: RunConfig, material: Material) -> Material:
+    """Align all text, if attention is to learn it."""
+    if not config.alignment.weight:
+        return material
+    corpora = [pairs for _, pairs in (*material.train, *material.dev)]
+    found = align(Path(config.directory), material.vocabulary, corpora)
+    words = PieceWords(material.vocabulary.pieces)
+    trained = len(material.train)
+    return replace(
+        material,
+        guide=Guide(words, concatenate(found[:trained])),
+        dev_guides=[Guide(words, alignments) for alignments in found[trained:]],
+    )
 
 
 def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) -> Trainer:
@@ -82,41 +129,52 @@ def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) ->
 
     def make_epoch(epoch: int) -> EncodedPairs:
         pairs = build_examples(material.train, config.seed, epoch, longest * CHARACTERS_A_TOKEN)
-        return encode_pairs(material.vocabulary, pairs, longest)
+        return encode_pairs(material.vocabulary, pairs, longest, material.guide)
 
     def measure(_: nn.Module) -> dict[str, float]:
         return measure_bleu(network, material.vocabulary, material.dev)
 
-    dev = [
-        (corpus.name, encode_pairs(material.vocabulary, pairs, longest))
-        for corpus, pairs in material.dev
-    ]
+    dev = []
+    for number, (corpus, pairs) in enumerate(material.dev):
+        guide = material.dev_guides[number] if material.dev_guides else None
+        examples = [Example(*pair, (i,)) for i, pair in enumerate(pairs)]
+        dev.append((corpus.name, encode_pairs(material.vocabulary, examples, longest, guide)))
     trainer = Trainer(config, network, make_epoch, dev, measure)
     trainer.resume()
     return trainer
 
 
-def encode_pairs(vocabulary: Vocabulary, pairs: Sequence[Pair], max_tokens: int) -> EncodedPairs:
-    """Cut pairs into pieces and leave out those that are too long."""
-    sources = vocabulary.encode([source for source, _ in pairs])
-    targets = vocabulary.encode([target for _, target in pairs])
-    encoded = EncodedPairs(sources, targets, max_tokens)
+def encode_pairs(
+    vocabulary: Vocabulary,
+    examples: Sequence[Example],
+    max_tokens: int,
+    guide: Guide | None = None,
+) -> EncodedPairs:
+    """Cut examples into pieces and leave out those that are too long."""
+    sources = vocabulary.encode([example.source for example in examples])
+    targets = vocabulary.encode([example.target for example in examples])
+    parts = [example.parts for example in examples]
+    encoded = EncodedPairs(sources, targets, max_tokens, guide, parts)
     if not len(encoded):
         raise InputError(f"no pair has fewer than data.max_tokens = {max_tokens} tokens a side")
     return encoded
 
 
 def finish(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
-    """Average the last checkpoints, measure the result and write the bundle."""
+    """Write the bundle of the averaged weights, and measure them."""
     directory = Path(config.directory)
-    kept = kept_checkpoints(directory)
-    if kept:
-        network.load_state_dict(checkpoint.average(kept))
-    network.eval()
+    bundle = write_bundle(config, material, network)
+    checkpoint.save(directory / AVERAGE, {"network": network.state_dict()})
     scores = measure_bleu(network, material.vocabulary, material.dev)
     (directory / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
-    checkpoint.save(directory / AVERAGE, {"network": network.state_dict()})
-    bundle = directory / BUNDLE
+    return bundle
+
+
+def write_bundle(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
+    """Give a network the averaged weights of its run, and write them as a bundle."""
+    network.load_state_dict(final_weights(Path(config.directory)))
+    network.eval()
+    bundle = Path(config.directory) / BUNDLE
     export(config, network, material.vocabulary, bundle, _sample(material.train))
     return bundle
 

@@ -8,6 +8,8 @@ context fed back into the next step, as some have it, every position would wait 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -17,7 +19,14 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from lexbeam.models.graphs.rnn import RnnConfig
 from lexbeam.train.config import NetworkConfig
-from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask
+from lexbeam.train.parts import (
+    DecoderState,
+    Dropout,
+    Losses,
+    TiedNetwork,
+    guided_loss,
+    padding_mask,
+)
 
 Cell = tuple[Tensor, Tensor]
 
@@ -57,10 +66,13 @@ class Decoder(nn.Module):
 
     def forward(
         self, x: Tensor, encoded: Tensor, mask: Tensor | None, past: list[Cell]
-    ) -> tuple[Tensor, list[Cell]]:
-        """Decode any number of positions; shape: (rows, length, dim)."""
+    ) -> tuple[Tensor, list[Cell], Tensor]:
+        """Decode any number of positions; also return the cells, and what asks the source.
+
+        Shape: (rows, length, dim).
+        """
         x, cell = self.asking(x, past[0])
-        new = [cell]
+        new, asking = [cell], x
         context = functional.scaled_dot_product_attention(
             self.query(x)[:, None], encoded[:, None], encoded[:, None], attn_mask=mask
         )[:, 0]
@@ -68,7 +80,13 @@ class Decoder(nn.Module):
             y, cell = layer(self.dropout(torch.cat([x, context], dim=2)), cell_before)
             x = x + y
             new.append(cell)
-        return torch.tanh(self.top(self.dropout(torch.cat([x, context], dim=2)))), new
+        decoded = torch.tanh(self.top(self.dropout(torch.cat([x, context], dim=2))))
+        return decoded, new, asking
+
+    def log_weights(self, asking: Tensor, encoded: Tensor, mask: Tensor | None) -> Tensor:
+        """Return where attention looks, in logarithms; shape: (rows, length, source)."""
+        scores = self.query(asking) @ encoded.transpose(1, 2) / encoded.shape[2] ** 0.5
+        return torch.log_softmax(scores if mask is None else scores + mask[:, 0], dim=2)
 
 
 class RecurrentNetwork(TiedNetwork, kind="rnn"):
@@ -92,13 +110,19 @@ class RecurrentNetwork(TiedNetwork, kind="rnn"):
         target: Tensor,
         target_lengths: Tensor,
         smoothing: float,
-    ) -> tuple[Tensor, Tensor]:
-        """Return the summed training loss and the summed plain cross-entropy of a batch."""
+        guide: Tensor | None = None,
+        head: int = 0,  # noqa: ARG002 (there is one)
+    ) -> Losses:
+        """Return what a batch costs; ``guide`` is the alignment that attention is to learn."""
         encoded = self.encoder(self.embed(source), source_lengths)
         mask = padding_mask(source_lengths, source.shape[1])
         shifted = functional.pad(self.embed(target[:, :-1]), (0, 0, 1, 0))
-        decoded, _ = self.decoder(shifted, encoded, mask, self._zero_cells(len(source)))
-        return self.loss(decoded, target, target_lengths, smoothing)
+        decoded, _, asking = self.decoder(shifted, encoded, mask, self._zero_cells(len(source)))
+        loss, plain = self.loss(decoded, target, target_lengths, smoothing)
+        if guide is None:
+            return Losses(loss, plain)
+        attention = self.decoder.log_weights(asking, encoded, mask)
+        return Losses(loss, plain, guided_loss(attention, guide), attention)
 
     @torch.no_grad()
     def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
@@ -121,7 +145,7 @@ class RecurrentNetwork(TiedNetwork, kind="rnn"):
             x = self.embed(tokens[:, None])
         encoded, mask = (part[state.sentences] for part in state.memory[0])
         past = [(h[None], c[None]) for h, c in state.past]
-        decoded, new = self.decoder(x, encoded, mask, past)
+        decoded, new, _ = self.decoder(x, encoded, mask, past)
         return self.logits(decoded), state.advanced([(h[0], c[0]) for h, c in new])
 
     def _zero_cells(self, rows: int) -> list[Cell]:
@@ -139,8 +163,7 @@ class RecurrentNetwork(TiedNetwork, kind="rnn"):
             decoder_layers=config.decoder_layers,
         )
 
-    @torch.no_grad()
-    def named_weights(self) -> dict[str, NDArray[np.float32]]:
+    def named_views(self) -> dict[str, Tensor]:
         """Return all weights by name, matrices as (in, out), vectors as (1, n).
 
         An LSTM has ``_W`` for its input, ``_U`` for its own past and one bias ``_b``; the gates
@@ -150,26 +173,38 @@ class RecurrentNetwork(TiedNetwork, kind="rnn"):
             "decoder_query_W": self.decoder.query.weight.T,
             "decoder_top_W": self.decoder.top.weight.T,
             "decoder_top_b": self.decoder.top.bias[None],
-            **_lstm("encoder_l1_forward", self.encoder.both_ways, ""),
-            **_lstm("encoder_l1_backward", self.encoder.both_ways, "_reverse"),
         }
-        for side, layers in (
-            ("encoder", list(self.encoder.layers)),
-            ("decoder", list(self.decoder.layers)),
-        ):
+        for name, layer, suffix in self._lstms():
+            weights[f"{name}_W"] = _part(layer, "weight_ih", suffix).T
+            weights[f"{name}_U"] = _part(layer, "weight_hh", suffix).T
+            weights[f"{name}_b"] = _part(layer, "bias_ih", suffix)[None]
+        return self.shared_views() | weights
+
+    @torch.no_grad()
+    def named_weights(self) -> dict[str, NDArray[np.float32]]:
+        """Return a copy of all weights by name; the two biases of an LSTM are added up."""
+        weights = super().named_weights()
+        for name, layer, suffix in self._lstms():
+            weights[f"{name}_b"] = weights[f"{name}_b"] + _part(layer, "bias_hh", suffix).numpy()
+        return weights
+
+    @torch.no_grad()
+    def load_named_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        """Take over weights that `named_weights` of a network of the same shape has given."""
+        super().load_named_weights(weights)
+        for _, layer, suffix in self._lstms():
+            _part(layer, "bias_hh", suffix).zero_()
+
+    def _lstms(self) -> Iterator[tuple[str, nn.Module, str]]:
+        """Yield the name of each LSTM, the layer, and what PyTorch calls its direction."""
+        yield "encoder_l1_forward", self.encoder.both_ways, ""
+        yield "encoder_l1_backward", self.encoder.both_ways, "_reverse"
+        yield "decoder_l1", self.decoder.asking, ""
+        for side, layers in (("encoder", self.encoder.layers), ("decoder", self.decoder.layers)):
             for number, layer in enumerate(layers, 2):
-                weights |= _lstm(f"{side}_l{number}", layer, "")
-        weights |= _lstm("decoder_l1", self.decoder.asking, "")
-        return self.name_weights(weights)
+                yield f"{side}_l{number}", layer, ""
 
 
-def _lstm(prefix: str, layer: nn.Module, suffix: str) -> dict[str, Tensor]:
-    def part(name: str) -> Tensor:
-        parameter: Tensor = getattr(layer, f"{name}_l0{suffix}")
-        return parameter
-
-    return {
-        f"{prefix}_W": part("weight_ih").T,
-        f"{prefix}_U": part("weight_hh").T,
-        f"{prefix}_b": (part("bias_ih") + part("bias_hh"))[None],
-    }
+def _part(layer: nn.Module, name: str, suffix: str) -> Tensor:
+    parameter: Tensor = getattr(layer, f"{name}_l0{suffix}")
+    return parameter

@@ -11,16 +11,22 @@ from __future__ import annotations
 import math
 from typing import cast
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from lexbeam.models.graphs.positions import sinusoids
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.train.config import NetworkConfig
-from lexbeam.train.parts import DecoderState, Dropout, TiedNetwork, padding_mask, ssru_scan
+from lexbeam.train.parts import (
+    DecoderState,
+    Dropout,
+    Losses,
+    TiedNetwork,
+    guided_loss,
+    padding_mask,
+    ssru_scan,
+)
 
 NORM_EPSILON = 1e-6
 
@@ -63,6 +69,17 @@ class Attention(nn.Module):
         mixed = self.output(attended.transpose(1, 2).flatten(2))
         normed: Tensor = self.norm(x + self.dropout(mixed))
         return normed
+
+    def log_weights(self, x: Tensor, memory: Tensor, mask: Tensor | None, head: int) -> Tensor:
+        """Return where one head looks, in logarithms; shape: (sentences, length, memory)."""
+        size = self.query.out_features // self.heads
+        part = slice(head * size, (head + 1) * size)
+        query, key = (
+            functional.linear(y, layer.weight[part], layer.bias[part])
+            for y, layer in ((x, self.query), (memory, self.key))
+        )
+        scores = query @ key.transpose(1, 2) / math.sqrt(size)
+        return torch.log_softmax(scores if mask is None else scores + mask[:, 0], dim=2)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
@@ -160,14 +177,13 @@ class DecoderLayer(nn.Module):
         self.context = Attention(config, depth)
         self.feed_forward = FeedForward(config, depth)
 
-    def forward(self, x: Tensor, encoded: Tensor, mask: Tensor | None) -> Tensor:
-        """Decode one layer further, all positions at once."""
+    def forward(self, x: Tensor, encoded: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Decode one layer further, all positions at once; also return what asks the source."""
         if isinstance(self.memory, Ssru):
             x = self.memory(x)
         else:
             x = self.memory(x, x, None, causal=True)
-        decoded: Tensor = self.feed_forward(self.context(x, encoded, mask))
-        return decoded
+        return self.feed_forward(self.context(x, encoded, mask)), x
 
     def step(
         self, x: Tensor, past: tuple[Tensor, ...], context: tuple[Tensor, ...]
@@ -227,12 +243,18 @@ class Transformer(TiedNetwork, kind="transformer"):
 
     def decode(self, encoded: Tensor, mask: Tensor | None, target: Tensor) -> Tensor:
         """Return what the decoder thinks before each target token; the first input is zero."""
+        return self._decode(encoded, mask, target)[0]
+
+    def _decode(
+        self, encoded: Tensor, mask: Tensor | None, target: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Decode; also return what asks the source in the last layer."""
         shifted = functional.pad(self.embed(target[:, :-1]), (0, 0, 1, 0))
         x = self.dropout(shifted + positions(target.shape[1], self.config.dim))
+        asking = x
         for layer in self.decoder_layers:
-            x = layer(x, encoded, mask)
-        decoded: Tensor = x
-        return decoded
+            x, asking = layer(x, encoded, mask)
+        return x, asking
 
     def forward(
         self,
@@ -241,11 +263,17 @@ class Transformer(TiedNetwork, kind="transformer"):
         target: Tensor,
         target_lengths: Tensor,
         smoothing: float,
-    ) -> tuple[Tensor, Tensor]:
-        """Return the summed training loss and the summed plain cross-entropy of a batch."""
+        guide: Tensor | None = None,
+        head: int = 0,
+    ) -> Losses:
+        """Return what a batch costs; ``guide`` is the alignment that ``head`` is to learn."""
         encoded, mask = self.encode(source, source_lengths)
-        decoded = self.decode(encoded, mask, target)
-        return self.loss(decoded, target, target_lengths, smoothing)
+        decoded, asking = self._decode(encoded, mask, target)
+        loss, plain = self.loss(decoded, target, target_lengths, smoothing)
+        if guide is None:
+            return Losses(loss, plain)
+        attention = self.decoder_layers[-1].context.log_weights(asking, encoded, mask, head)
+        return Losses(loss, plain, guided_loss(attention, guide), attention)
 
     @torch.no_grad()
     def start(self, source: Tensor, lengths: Tensor) -> DecoderState:
@@ -291,8 +319,7 @@ class Transformer(TiedNetwork, kind="transformer"):
             decoder=config.decoder,
         )
 
-    @torch.no_grad()
-    def named_weights(self) -> dict[str, NDArray[np.float32]]:
+    def named_views(self) -> dict[str, Tensor]:
         """Return all weights under Marian's names, matrices as (in, out), vectors as (1, n)."""
         weights: dict[str, Tensor] = {}
         for number, layer in enumerate(self.encoder_layers, 1):
@@ -303,7 +330,7 @@ class Transformer(TiedNetwork, kind="transformer"):
             weights |= decoder.memory.marian(f"decoder_l{number}_{kind}")
             weights |= decoder.context.marian(f"decoder_l{number}_context")
             weights |= decoder.feed_forward.marian(f"decoder_l{number}_ffn")
-        return self.name_weights(weights)
+        return self.shared_views() | weights
 
 
 def _branch_gain(depth: int) -> float:

@@ -43,6 +43,11 @@ class Vocabulary(Protocol):
         """Number of tokens."""
         ...
 
+    @property
+    def pieces(self) -> list[str]:
+        """The tokens as text, by id."""
+        ...
+
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each sentence, without the end of sentence."""
         ...
@@ -63,6 +68,12 @@ class SentencePieces:
     def size(self) -> int:
         """Number of tokens."""
         return int(self._processor.get_piece_size())
+
+    @property
+    def pieces(self) -> list[str]:
+        """The tokens as text, by id."""
+        pieces: list[str] = self._processor.id_to_piece(list(range(self.size)))
+        return pieces
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each sentence, without the end of sentence."""

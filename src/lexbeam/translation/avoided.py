@@ -9,7 +9,7 @@ from functools import lru_cache
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, matches, variants
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import Spelling, TargetText
 from lexbeam.text.word_boundaries import Span
 
 MOST_AT_FIRST = 64
@@ -22,7 +22,9 @@ class Avoidance:
 
     The search bans tokens wherever they stand. A phrase that is written small is also avoided
     with a capital as the first word of a sentence, but nowhere else. So only its small spelling
-    is banned. If the text of a sentence then begins with it, the sentence is searched again.
+    is banned. If the text of a sentence then begins with it, the sentence is searched again. The
+    same goes for a phrase right behind an opening quotation mark or a hyphen: its tokens may
+    stand inside another word.
     """
 
     words: tuple[Constraint, ...] = ()
@@ -42,10 +44,10 @@ class Avoidance:
         for constraint in avoided:
             surfaces = []
             for form in constraint.parts[0]:
-                surfaces += [spelling.surface for spelling in target.spell_all(form)[:1]]
+                surfaces += [way.written or way.surface for way in _known_ways(form, target)[:1]]
                 for variant in variants(form, constraint.case):
-                    ways = [] if variant.first else target.spell_all(variant.text)
-                    names |= {way.ids: variant.text for way in ways[:1]}
+                    ways = [] if variant.first else _known_ways(variant.text, target)
+                    names |= {way.ids: variant.text for way in ways if not way.apart}
             if surfaces:
                 words.append(replace(constraint, parts=(tuple(surfaces),)))
         return cls(tuple(words), names)
@@ -84,3 +86,8 @@ class Avoidance:
 
     def _forms(self) -> Iterator[tuple[str, Case]]:
         return ((form, word.case) for word in self.words for form in word.parts[0])
+
+
+def _known_ways(phrase: str, target: TargetText) -> list[Spelling]:
+    """Return the spellings of a phrase; none if it has characters that no output has."""
+    return [spelling for spelling in target.spell_all(phrase) if not spelling.pieces]

@@ -5,23 +5,28 @@ The steps by which it is translated are in `lexbeam.translation.pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import Occurrence, find_all
+from lexbeam.constraints.matching import Occurrence, find_all, find_excess
 from lexbeam.errors import ConstraintError, InputError, Subject, quoted
 from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
 from lexbeam.text.sentence_splitter import Part, split_text
-from lexbeam.text.spelling import SourceText, Spelling, TargetText
+from lexbeam.text.spelling import ShownPhrase, SourceText, TargetText
+from lexbeam.text.token_offsets import tokens_in
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
+from lexbeam.translation.shared_tokens import DemandedPart, required_occurrences
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
@@ -45,16 +50,23 @@ class Document:
         target: TargetText,
         settings: TextSettings,
         max_source_length: int,
+        find_invented: Callable[[str], list[Span]] = lambda _: [],
     ) -> None:
+        """Cut and spell; ``find_invented`` finds what a translation has and the text does not."""
+        self.text = text
         self.target = target
+        self._source = source
         self.settings = settings
+        self.find_invented = find_invented
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, target)
-        self.demands = [
-            SpelledConstraint.spell(asked, target, self.avoidance.words)
-            for asked in constraints.demanded
-        ]
+        self.demands = limit_exact(
+            [
+                SpelledConstraint.spell(asked, target, self.avoidance.words)
+                for asked in constraints.demanded
+            ]
+        )
         self.units = number_units(constraints.demanded)
         parts = _cut(text, source, max_source_length, settings.split)
         if not parts and (constraints.demanded or constraints.prefix):
@@ -109,66 +121,99 @@ class Document:
         may not be dropped, ``prefix`` what stands in for the sentence's own.
         """
         prefix = sentence.prefix if prefix is None else prefix
-        plain = [piece for piece in pieces if self.demand(piece.unit).is_plain]
-        rich = [piece for piece in pieces if not self.demand(piece.unit).is_plain]
-        spellings = [self.demand(piece.unit).spellings[0] for piece in plain]
-        plain_tokens = self.target.demands(spellings, prefix.spelling)
-        patterns = [
+        parts = self._parts(pieces, firm)
+        required = {**required_occurrences(parts, prefix), **sentence.required}
+        phrases: list[Tokens | Pattern] = [
             self.demand(piece.unit).pattern(
-                piece.first, piece.last, firm=self.units[piece.unit] in firm
+                piece.first, piece.last, self.units[piece.unit] in firm, required
             )
-            for piece in rich
+            for piece in pieces
         ]
-        demanded = sum(map(len, plain_tokens))
-        demanded += sum(self.demand(piece.unit).longest for piece in rich)
+        more: list[tuple[Tokens | Pattern, SpelledConstraint]] = []
+        for forms, part in {part.forms: part for part in parts if part.is_firm}.items():
+            pattern = part.pattern
+            times = required.get(forms, 0) - phrases.count(pattern)
+            more += [(pattern, part.demand)] * max(times, 0)
+        demanded = sum(self.demand(piece.unit).longest for piece in pieces)
+        demanded += sum(demand.longest for _, demand in more)
         allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
-        phrases = (*plain_tokens, *patterns, *prefix.patterns)
-        avoid = tuple(sentence.avoid)
+        avoid = (*sentence.avoid, *sentence.displaced)
+        ties = self.ties(sentence, pieces)
+        names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
+        names += [demand.asked for _, demand in more]
         return Job(
             source=sentence.source,
-            phrases=phrases,
+            phrases=(*phrases, *(pattern for pattern, _ in more), *prefix.patterns),
             avoid=avoid,
             prefix=prefix.forced,
             whole_prefix=prefix.whole,
             max_length=self.settings.max_length or allowed,
-            settings=settings or self.settings.of_search,
-            name=partial(self._name, plain, plain_tokens, rich, avoid),
+            settings=settings or (self.settings.of_ties if ties else self.settings.of_search),
+            ties=ties,
+            name=partial(self._name, names, avoid),
         )
 
-    def _name(
-        self,
-        plain: Sequence[Piece],
-        plain_tokens: Sequence[Tokens],
-        rich: Sequence[Piece],
-        avoid: Sequence[Tokens],
-        subject: Subject,
-    ) -> str:
-        """Return what an error about a job speaks of, in the user's words.
+    def draft(self, sentence: SentenceState) -> Job:
+        """Return a quick search of a sentence without its constraints, which says what it reads."""
+        return Job(
+            source=sentence.source,
+            avoid=tuple(sentence.avoid),
+            max_length=2 * len(sentence.source) + _SPARE_TOKENS,
+            settings=self.settings.of_first_drafts,
+            align=True,
+        )
 
-        The phrases of a job are the plain ones, of which some may be asked for once more at their
-        end, then the rich ones, then what the prefix may be.
+    def ties(self, sentence: SentenceState, pieces: Sequence[Piece]) -> dict[int, Tokens]:
+        """Return the source tokens of tied pieces, by the index of the piece."""
+        ties: dict[int, Tokens] = {}
+        if self.settings.ties == "off":
+            return ties
+        for index, piece in enumerate(pieces):
+            spans = self.demand(piece.unit).asked.source_spans
+            copy = self.units[: piece.unit].count(self.units[piece.unit])
+            if copy < len(spans):
+                start, end = (at - sentence.part.start for at in spans[copy])
+                ties[index] = tuple(tokens_in(self.token_spans(sentence), (start, end)))
+        return {index: tokens for index, tokens in ties.items() if tokens}
+
+    def token_spans(self, sentence: SentenceState) -> list[Span]:
+        """Return where the tokens of a sentence stand in it."""
+        if not sentence.token_spans:
+            sentence.token_spans = self._source.token_spans(sentence.part.text)
+        return sentence.token_spans
+
+    def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
+        return [
+            DemandedPart(demand, part, demand.asked.soft is None or self.units[piece.unit] in firm)
+            for piece in pieces
+            for demand in [self.demand(piece.unit)]
+            for part in demand.parts[piece.first : piece.last]
+        ]
+
+    def _name(self, names: Sequence[Constraint], avoid: Sequence[Tokens], subject: Subject) -> str:
+        """Say in the user's words what an error about a job speaks of.
+
+        ``names`` are the constraints of its phrases; behind them stands what the prefix may be.
         """
         if subject.role == "avoided":
             tokens = avoid[subject.index]
             return quoted(self.avoidance.names.get(tokens) or self.target.decode(tokens, []))
-        again = (plain[plain_tokens.index(tokens)] for tokens in plain_tokens[len(plain) :])
-        of_phrases = [*plain, *again, *rich]
-        if subject.role == "prefix" or subject.index >= len(of_phrases):
+        if subject.role == "prefix" or subject.index >= len(names):
             return quoted(self._prefix)
-        piece = of_phrases[subject.index]
-        return quoted(self.demand(piece.unit).asked.cut(piece.first, piece.last).text)
+        return quoted(names[subject.index].text)
 
     # --- text --------------------------------------------------------------------------------
 
-    def spellings(self, sentence: SentenceState) -> list[Spelling]:
-        """Return how what a sentence was searched with is spelled, the prefix first."""
-        prefix = sentence.prefix.spelling
-        demands = (self.demand(piece.unit) for piece in sentence.searched)
-        return ([prefix] if prefix else []) + [s for each in demands for s in each.spellings]
+    def shown(self, sentence: SentenceState) -> list[ShownPhrase]:
+        """Return what the translation of a sentence has to show, as it was searched."""
+        demanded = [
+            self.demand(piece.unit).shown(piece.first, piece.last) for piece in sentence.searched
+        ]
+        return sentence.prefix.shown + demanded
 
     def text_of(self, sentence: SentenceState, hypothesis: Hypothesis) -> str:
         """Return a hypothesis of a sentence as text."""
-        return self.target.decode(hypothesis.tokens, self.spellings(sentence))
+        return self.target.decode(hypothesis.tokens, self.shown(sentence))
 
     @property
     def translated(self) -> list[TranslatedSentence]:
@@ -198,6 +243,10 @@ class Document:
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
+
+    def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
+        """Return the numbers of the demands that a text meets more often than they allow."""
+        return find_excess(text, [demand.surface for demand in self.demands], starts)
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length

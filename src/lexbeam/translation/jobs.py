@@ -7,7 +7,7 @@ top-down while the jobs of all texts share their batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -48,6 +48,10 @@ class Job:
     whole_prefix: bool = False
     max_length: int = 60
     settings: Settings = field(default_factory=Settings)
+    ties: Mapping[int, Tokens] = field(default_factory=dict)
+    """The source tokens that phrases translate, by the index of the phrase."""
+    align: bool = False
+    """Whether hypotheses are to say what they attend to."""
     name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
     """Says in the user's words what an error of the search speaks of."""
 
@@ -144,6 +148,8 @@ class BatchDecoder:
             closing=self._closing,
             starting=self._starting,
             observer=observer.begin(jobs, settings, self._scorer) if observer else None,
+            ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
+            align=any(job.align for job in jobs),
             settings=settings,
         )
         if observer is not None:

@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any, TypeVar
 
-from lexbeam.constraints.constraint import Offsets
+from lexbeam.constraints.constraint import SourceSpans
+from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -128,22 +130,37 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     return kept
 
 
-def demands_of(kept: Sequence[Kept]) -> list[tuple[Any, Offsets]]:
+def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[Span]:
+    """Return the spans of a translation that patterns match and the source does not have.
+
+    A model may write a placeholder of its own, or half of one.
+    """
+    known = {each.text for each in kept}
+    return [(e.start, e.end) for e in find_kept(text, patterns) if e.text not in known]
+
+
+def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]:
     """Return the demands by which an output has all that is kept, with their offsets in the source.
 
-    Capitals count. Several tags are demanded in the order of the source, so that well-formed
-    markup stays well-formed.
+    Each is demanded as often as it occurs in the source, no more and no less. Capitals count.
+    Several tags are demanded in the order of the source, so that well-formed markup stays
+    well-formed.
     """
+    spans: dict[str, list[Span]] = {}
+    for each in kept:
+        spans.setdefault(each.text, []).append((each.start, each.end))
     tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
-    others = [each for each in kept if len(tags) < 2 or not _TAG.fullmatch(each.text)]
-    ordered: list[tuple[Any, Offsets]] = []
+    demands: list[tuple[Any, SourceSpans]] = []
     if len(tags) > 1:
-        ordered = [({"order": tags, "case": "exact"}, ())]
-    return ordered + [(_as_it_is(each.text), (each.start,)) for each in others]
-
-
-def _as_it_is(text: str) -> Any:
-    return {"text": text, "case": "exact"} if text[0].islower() else text
+        demands.append(({"order": tags, "case": "exact"}, ()))
+    for phrase, at in spans.items():
+        times = len(list(islice(occurrences(text, phrase), MAX_COUNT + 1)))
+        if len(at) == times <= MAX_COUNT:
+            exactly = {"text": phrase, "case": "exact", "exactly": times}
+            demands.append((exactly, tuple(at)))
+        elif phrase not in tags or len(tags) == 1:
+            demands += [({"text": phrase, "case": "exact"}, (span,)) for span in at]
+    return demands
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.costs import measure_costs
 from lexbeam.translation.document import Document
+from lexbeam.translation.free_first import search_sentences
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.nbest import best_choices
 from lexbeam.translation.placement import assign_known, place_missing
@@ -23,7 +24,7 @@ def translate_document(document: Document) -> JobGenerator[Translation]:
     if not document.sentences:
         return Translation("", 0.0, nbest=[Alternative("", 0.0)])
     assign_known(document)
-    yield from document.search(document.sentences)
+    yield from search_sentences(document)
     if len(document.sentences) > 1:
         yield from place_missing(document)
     yield from repair(document)
@@ -54,8 +55,9 @@ def _alternative(
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
     occurrences = document.find(text, starts)
+    excessive = set(document.find_excess(text, starts))
     reports = [
-        demand.report(text, found, costs.get(number))
+        demand.report(text, found, costs.get(number), number in excessive)
         for number, (demand, found) in enumerate(zip(document.demands, occurrences, strict=True))
     ]
     demanded = [span for found in occurrences for occurrence in found for span in occurrence]

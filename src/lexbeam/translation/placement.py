@@ -106,9 +106,9 @@ def sentences_of_sources(
     sentences: dict[int, int] = {}
     used = Counter[int]()
     for unit, number in enumerate(units):
-        offsets = demanded[number].source_offsets
-        if used[number] < len(offsets):
-            sentences[unit] = max(bisect_right(starts, offsets[used[number]]) - 1, 0)
+        spans = demanded[number].source_spans
+        if used[number] < len(spans):
+            sentences[unit] = max(bisect_right(starts, spans[used[number]][0]) - 1, 0)
         used[number] += 1
     return sentences
 

@@ -6,27 +6,42 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.errors import InputError
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.shared_tokens import occurrences_of
+from lexbeam.translation.spelled import forms_of
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
 
 
 def repair(document: Document) -> JobGenerator[None]:
-    """Search again where the text breaks what the tokens promised."""
+    """Search again where the text breaks what the tokens promised.
+
+    Where the search then finds nothing, what was found before stays; the report says what is
+    missing or unavoided in it.
+    """
     for _ in range(REPAIRS):
         broken = [
             sentence
             for sentence in document.sentences
-            if _avoid_what_came_back(document, sentence) | _respell_missing(document, sentence)
+            if _avoid_what_came_back(document, sentence)
+            | _respell_missing(document, sentence)
+            | _require_more(document, sentence)
+            | _limit_excess(document, sentence)
         ]
         if not broken:
             return
-        yield from document.search(broken)
+        try:
+            yield from document.search(broken)
+        except InputError:
+            return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
@@ -51,11 +66,13 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     Return whether there was anything to do.
     """
     known = len(sentence.avoid)
-    demanded = document.spellings(sentence)
+    demanded = document.shown(sentence)
+    ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
     for hypothesis in sentence.hypotheses:
-        for span in document.avoidance.find(document.text_of(sentence, hypothesis)):
+        text = document.text_of(sentence, hypothesis)
+        for span in (*document.avoidance.find(text), *document.find_invented(text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
-            needed = any(find_subsequence(spelling.ids, tokens) for spelling in demanded)
+            needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if tokens not in sentence.avoid and not needed:
                 sentence.avoid.append(tokens)
@@ -74,6 +91,48 @@ def _respell_missing(document: Document, sentence: SentenceState) -> bool:
             respelled = demand.spaced(document.target, document.avoidance.words)
             changed |= respelled != demand
             document.demands[document.units[unit]] = respelled
+    return changed
+
+
+def _require_more(document: Document, sentence: SentenceState) -> bool:
+    """Require tokens once more where the text does not show all phrases that they stand for.
+
+    Return whether there was anything to do.
+    """
+    unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
+    required = dict(sentence.required)
+    for piece in sentence.assigned:
+        is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
+        if piece.unit in unmet and (is_rewritten or not document.is_soft(piece.unit)):
+            for part in document.demand(piece.unit).parts[piece.first : piece.last]:
+                found = occurrences_of(part, sentence.best.tokens)
+                required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
+    changed = required != sentence.required
+    sentence.required = required
+    return changed
+
+
+def _limit_excess(document: Document, sentence: SentenceState) -> bool:
+    """Keep what occurs too often in the text from a sentence that need not say it again.
+
+    Return whether there was anything to do.
+    """
+    text, starts = document.join([each.best for each in document.sentences])
+    changed = False
+    own = document.text_of(sentence, sentence.best)
+    for number in document.find_excess(text, starts):
+        demand = document.demands[number]
+        assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
+        if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):
+            continue
+        if assigned:
+            changed |= not demand.is_limited
+            document.demands[number] = replace(demand, is_limited=True)
+        else:
+            known = len(sentence.avoid)
+            ids = [spelling.ids for spelling in demand.spellings if not spelling.apart]
+            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *ids)))
+            changed |= len(sentence.avoid) > known
     return changed
 
 

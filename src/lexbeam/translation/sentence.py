@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.spelled import SpelledPrefix
 
 
@@ -47,12 +49,18 @@ class SentenceState:
     """What its translation begins with: nothing unless it is the first of the text."""
     avoid: list[Tokens]
     """The token sequences that its translation must not have."""
+    required: dict[tuple[Form, ...], int] = field(default_factory=dict)
+    """How often tokens must occur that phrases would share, which its text can't show twice."""
     assigned: list[Piece] = field(default_factory=list)
     """What it has to say."""
     searched: list[Piece] = field(default_factory=list)
     """What it had to say when its hypotheses were found."""
     dropped: list[Piece] = field(default_factory=list)
     """The soft demands among them that were given up."""
+    token_spans: list[Span] = field(default_factory=list)
+    """Where its tokens stand in it, once that was asked for."""
+    displaced: list[Tokens] = field(default_factory=list)
+    """What the model would say for the sources of tied constraints: avoided as well."""
     hypotheses: list[Hypothesis] = field(default_factory=list)
 
     @property

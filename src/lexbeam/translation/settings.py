@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from lexbeam.errors import SettingError
-from lexbeam.search.settings import Settings, count, flag
+from lexbeam.search.settings import Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
 DRAFT_BEAM = 2
@@ -26,7 +26,8 @@ class TextSettings(Settings):
     ``max_length`` limits the tokens of a sentence's translation; None allows as many as the
     source and the constraints call for. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model. ``prices`` asks what each
-    constraint costs, which takes one more search for each.
+    constraint costs, which takes one more search for each. ``ties`` makes constraints of which
+    the source is known replace what the model would say for it (docs/terms.md).
     """
 
     algorithm: str = "lookahead"
@@ -36,11 +37,24 @@ class TextSettings(Settings):
     batch_size: int = count(32, "Sentences searched together.")
     split: bool = flag(True, "Cut texts into sentences, or take each as one.")
     prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
+    ties: str = choice(
+        "on", ("on", "off"), "Whether a term replaces what the model would say for its source."
+    )
 
     @cached_property
     def of_search(self) -> Settings:
         """The settings of the search alone; sentences for which they are equal share batches."""
         return Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+
+    @cached_property
+    def of_ties(self) -> Settings:
+        """The settings of a search with ties: what a term needs beside it is not dropped."""
+        return replace(self.of_search, lag=None)
+
+    @cached_property
+    def of_first_drafts(self) -> Settings:
+        """The settings of the quickest search, to see what the model would say."""
+        return replace(self.of_search, beam_size=1, nbest=1, stop="first")
 
     @cached_property
     def of_drafts(self) -> Settings:
@@ -56,6 +70,7 @@ class SettingsArguments(SearchArguments, total=False):
     batch_size: int
     split: bool
     prices: bool
+    ties: str
 
 
 def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSettings:

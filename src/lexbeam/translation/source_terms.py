@@ -11,13 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lexbeam.constraints.constraint import Constraint, Offsets
+from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
-from lexbeam.text.word_boundaries import contains
-from lexbeam.translation.keep import Kept, compile_patterns, demands_of, find_kept, respace
+from lexbeam.text.word_boundaries import Span, contains, occurrences
+from lexbeam.translation.keep import (
+    Kept,
+    Patterns,
+    compile_patterns,
+    demands_of,
+    find_invented,
+    find_kept,
+    respace,
+)
 from lexbeam.translation.results import Translation
 
 
@@ -29,6 +37,8 @@ class SourceDemands:
     avoid: tuple[Constraint, ...] = ()
     kept: Sequence[Kept] = ()
     """What the translation has to keep unchanged."""
+    patterns: Patterns = ()
+    """The patterns by which it was found."""
 
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
@@ -40,11 +50,16 @@ class SourceDemands:
         phrases = [each for each in asked.demanded if _is_firm_phrase(each)]
         forms = {form for phrase in phrases for form in phrase.parts[0]}
         avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
+        found = _besides(phrases, self.constraints)
         return Constraints(
-            demanded=(*asked.demanded, *_besides(phrases, self.constraints)),
+            demanded=(*asked.demanded, *_limited(found, asked)),
             avoid=tuple(dict.fromkeys((*asked.avoid, *avoid))),
             prefix=asked.prefix,
         )
+
+    def find_invented(self, text: str) -> list[Span]:
+        """Return the spans of a translation that look like something kept and are not."""
+        return find_invented(text, self.kept, self.patterns)
 
     def respace(self, translation: Translation) -> Translation:
         """Return a translation in which what was kept has spaces around it as in the source."""
@@ -79,22 +94,61 @@ class SourceTerms:
         if self._glossary is not None:
             skip = [(each.start, each.end) for each in kept]
             found = self._glossary.find(text, *self._languages, skip=skip)
-        terms = zip(found.constraints, found.source_offsets, strict=True)
+        terms = zip(found.constraints, found.source_spans, strict=True)
         reader = Reader(self._languages[1])
         return SourceDemands(
-            constraints=(*_read(demands_of(kept), reader), *_read(terms, reader)),
+            constraints=(
+                *_read(demands_of(text, kept), reader),
+                *map(_exactly, _read(terms, reader)),
+            ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
+            patterns=self._patterns,
         )
 
 
-def _read(demands: Iterable[tuple[Any, Offsets]], reader: Reader) -> list[Constraint]:
-    shapes, offsets = [], []
+def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
+    shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
-        offsets.append(at)
+        spans.append(at)
     constraints = reader.demands(shapes, "glossary")
-    return [replace(c, source_offsets=at) for c, at in zip(constraints, offsets, strict=True)]
+    return [
+        replace(c, source_spans=at, is_from_source=True)
+        for c, at in zip(constraints, spans, strict=True)
+    ]
+
+
+def _exactly(term: Constraint) -> Constraint:
+    """Return a term that may not occur more often than its source does."""
+    return replace(term, at_most=term.count) if _is_firm_phrase(term) else term
+
+
+def _limited(found: Sequence[Constraint], asked: Constraints) -> list[Constraint]:
+    """Return the constraints of the source, without a limit where others may need more of them."""
+    limited = []
+    for constraint in found:
+        others = [each for each in (*asked.demanded, *found) if each.once != constraint.once]
+        equal = sum(each.count for each in found if each.once == constraint.once)
+        needed = sum(each.count * _least_inside(constraint, each) for each in others)
+        begun = sum(_count(form, asked.prefix) for form in constraint.parts[0])
+        forms = set(constraint.parts[0])
+        is_asked = any(each.is_phrase and forms & set(each.parts[0]) for each in asked.demanded)
+        is_safe = needed + begun <= equal and not is_asked
+        limited.append(constraint if is_safe else replace(constraint, at_most=None))
+    return limited
+
+
+def _least_inside(phrase: Constraint, other: Constraint) -> int:
+    """Return how often a phrase occurs at least where another constraint is met."""
+    return sum(
+        min(sum(_count(form, written) for form in phrase.parts[0]) for written in part)
+        for part in other.parts
+    )
+
+
+def _count(phrase: str, text: str) -> int:
+    return sum(1 for _ in occurrences(text.casefold(), phrase.casefold()))
 
 
 def _is_firm_phrase(constraint: Constraint) -> bool:
@@ -140,4 +194,5 @@ def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) ->
 def _with_count(constraint: Constraint, count: int) -> Constraint:
     shape = {key: value for key, value in constraint.given.items() if key != "count"}
     given = shape if count == 1 else {**shape, "count": count}
-    return replace(constraint, count=count, given=given, source_offsets=())
+    at_most = None if constraint.at_most is None else count
+    return replace(constraint, count=count, at_most=at_most, given=given, source_spans=())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.matching import Occurrence
@@ -12,16 +12,9 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
-from lexbeam.text.spelling import Spelling, TargetText
-from lexbeam.text.word_boundaries import is_word_character
+from lexbeam.text.spelling import ShownPhrase, Spelling, TargetText
+from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.results import ConstraintReport
-
-
-class SpelledForm(NamedTuple):
-    """A spelling of a form; ``first`` says that it is only for the beginning of a sentence."""
-
-    spelling: Spelling
-    first: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,8 +25,10 @@ class SpelledConstraint:
     """The constraint as it was asked for."""
     surface: Constraint
     """The constraint as the output shows it: what to look for in the text."""
-    parts: tuple[tuple[SpelledForm, ...], ...]
-    """The spelled forms of each part; no parts for a constraint at the start of the output."""
+    parts: tuple[tuple[Spelling, ...], ...]
+    """The spellings of each part; no parts for a constraint at the start of the output."""
+    is_limited: bool = False
+    """Whether the search keeps to its limit; otherwise the text is looked at afterwards."""
 
     @classmethod
     def spell(
@@ -54,50 +49,83 @@ class SpelledConstraint:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one sequence of tokens that may stand anywhere."""
-        simple = self.asked.soft is None and not self.asked.at_end
-        return simple and len(self.parts) == len(self.parts[0]) == 1
+        """Whether it is one sequence of tokens that may stand anywhere, as often as it likes."""
+        simple = self.asked.soft is None and not self.asked.at_end and not self.is_exact
+        single = simple and len(self.parts) == len(self.parts[0]) == 1
+        return single and not (self.spellings[0].first or self.spellings[0].apart)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the search sees to it that it does not occur more often than asked for.
+
+        Of unknown characters it can't know which they are.
+        """
+        asked = self.asked
+        limited = self.is_limited and asked.at_most is not None
+        return limited and asked.soft is None and not any(s.pieces for s in self.spellings)
 
     @property
     def spellings(self) -> list[Spelling]:
         """All spellings that may show up in an output."""
-        return [spelled.spelling for part in self.parts for spelled in part]
+        return [spelling for part in self.parts for spelling in part]
 
     @property
     def shortest(self) -> int:
         """The fewest tokens that it takes: what it counts in the banks."""
-        return sum(min(len(s.spelling.ids) for s in part) for part in self.parts)
+        return sum(min(len(spelling.ids) for spelling in part) for part in self.parts)
 
     @property
     def longest(self) -> int:
         """The most tokens that its parts may take together."""
-        return sum(max(len(s.spelling.ids) for s in part) for part in self.parts)
+        return sum(max(len(spelling.ids) for spelling in part) for part in self.parts)
 
-    def pattern(self, first: int, last: int, firm: bool = False) -> Tokens | Pattern:
+    def pattern(
+        self,
+        first: int,
+        last: int,
+        firm: bool = False,
+        required: Mapping[tuple[Form, ...], int] | None = None,
+    ) -> Tokens | Pattern:
         """Return what the search has to place: the parts from ``first`` to before ``last``.
 
-        ``firm`` says that it must be placed even if it is soft.
+        ``firm`` says that it must be placed even if it is soft. ``required`` is how often forms
+        that others may share must occur before a soft phrase counts as placed.
         """
         if self.is_plain:
-            return self.parts[0][0].spelling.ids
-        chain = []
-        for number, part in enumerate(self.parts[first:last]):
-            forms = [Form(s.spelling.ids, s.first) for s in part if not (s.first and number)]
-            chain.append(tuple(dict.fromkeys(forms)))
+            return self.spellings[0].ids
+        chain = [
+            forms_of([each for each in part if not (each.first and number)])
+            for number, part in enumerate(self.parts[first:last])
+        ]
+        if required and len(chain) == 1 and not firm and self.asked.soft is not None:
+            chain *= required.get(chain[0], 1)
         return Pattern(
             parts=tuple(chain),
             within=self.asked.within,
             last=self.asked.at_end,
             penalty=None if firm else self.asked.soft,
+            may_overlap=self.is_exact or len(chain) == len(self.asked.parts[first]) == 1,
+            exact=self.is_exact,
         )
 
+    def shown(self, first: int, last: int) -> ShownPhrase:
+        """Return what the output has to show: the parts from ``first`` to before ``last``."""
+        return ShownPhrase(self.parts[first:last], self.asked.within, self.asked.at_end)
+
     def report(
-        self, text: str, found: Sequence[Occurrence], price: float | None
+        self,
+        text: str,
+        found: Sequence[Occurrence],
+        price: float | None,
+        is_excessive: bool = False,
     ) -> ConstraintReport:
-        """Return what became of it in a text, in which it was ``found`` at some occurrences."""
+        """Return what became of it in a text, in which it was ``found`` at some occurrences.
+
+        ``is_excessive`` says that it occurs more often than it may.
+        """
         asked = self.asked
         given = None if isinstance(asked.given, str) else asked.given
-        if len(found) < asked.count:
+        if len(found) < asked.count or is_excessive:
             return ConstraintReport(
                 asked.text, None, dropped=asked.soft is not None, price=price, asked=given
             )
@@ -116,11 +144,8 @@ class SpelledConstraint:
 class SpelledPrefix:
     """What an output begins with, as tokens; nothing by default."""
 
-    spelling: Spelling | None = None
-    forced: Tokens = ()
-    """The tokens, if there is only one way to write it."""
-    patterns: tuple[Pattern, ...] = ()
-    """A pattern of all ways to write it, if its last word may go on in several."""
+    spellings: tuple[Spelling, ...] = ()
+    """The ways to write it: several if its last word may go on in several."""
     whole: bool = False
     """Whether its last word is whole and must not go on."""
 
@@ -129,30 +154,79 @@ class SpelledPrefix:
         """Return the tokens of a prefix; its last word may go on unless a space follows it."""
         if not prefix:
             return cls()
-        spelling = target.spell_prefix(prefix.rstrip())
         if prefix.endswith(" "):
-            return cls(spelling, forced=spelling.ids, whole=True)
-        ways = target.spell_beginnings(prefix)
-        if len(ways) < 2:
-            return cls(spelling, forced=spelling.ids)
-        forms = tuple(Form(way, first=True) for way in ways)
-        return cls(spelling, patterns=(Pattern((forms,)),))
+            return cls((target.spell_prefix(prefix.rstrip()),), whole=True)
+        return cls(tuple(target.spell_beginnings(prefix)))
+
+    @property
+    def forced(self) -> Tokens:
+        """The tokens, if there is only one way to write it."""
+        return self.spellings[0].ids if len(self.spellings) == 1 else ()
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """A pattern of all ways to write it, if there are several."""
+        if len(self.spellings) < 2:
+            return ()
+        return (Pattern((tuple(Form(way.ids, first=True) for way in self.spellings),)),)
 
     @property
     def longest(self) -> int:
         """The most tokens that it may take."""
-        forms = (form.tokens for pattern in self.patterns for form in pattern.parts[0])
-        return max(map(len, (self.forced, *forms)))
+        return max((len(way.ids) for way in self.spellings), default=0)
+
+    @property
+    def shown(self) -> list[ShownPhrase]:
+        """What the output has to show for it: nothing if its tokens write it as it is."""
+        is_rewritten = any(way.is_rewritten for way in self.spellings[:1])
+        return [ShownPhrase((self.spellings,))] if is_rewritten else []
+
+
+def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
+    """Return demands, of which the search counts those that must occur exactly so many times.
+
+    Not so what is also part of a chain: a hypothesis that has said it too early could neither
+    repeat it nor finish the chain.
+    """
+    chained = [
+        form
+        for demand in demands
+        if len(demand.asked.parts) > 1
+        for part in demand.asked.parts
+        for form in part
+    ]
+    unlimited = {demand.asked.once for demand in demands if demand.asked.at_most is None}
+    limited = []
+    for demand in demands:
+        asked = demand.asked
+        is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
+        is_exact = asked.at_most is not None and asked.at_most == asked.count
+        is_limited = is_exact and not is_chained and asked.once not in unlimited
+        limited.append(replace(demand, is_limited=is_limited))
+    return limited
+
+
+def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:
+    """Return spellings as the search knows them."""
+    forms = (Form(each.ids, first=each.first, apart=each.apart) for each in spellings)
+    return tuple(dict.fromkeys(forms))
+
+
+def phrase_pattern(forms: tuple[Form, ...]) -> Tokens | Pattern:
+    """Return what the search has to place for a phrase in any of its spellings."""
+    is_plain = len(forms) == 1 and not (forms[0].first or forms[0].apart)
+    return forms[0].tokens if is_plain else Pattern((forms,), may_overlap=True)
 
 
 def _spell_parts(
     asked: Constraint, target: TargetText, avoided: Sequence[Constraint], spaced: bool = False
-) -> tuple[tuple[SpelledForm, ...], ...]:
+) -> tuple[tuple[Spelling, ...], ...]:
     parts = []
     for part in asked.parts:
         ways = dict.fromkeys(s for form in part for s in _spell(form, asked, target, spaced))
-        usable = [way for way in ways if usable_forms((_written(way),), avoided)]
-        if not usable:
+        usable = [way for way in ways if usable_forms((way.written or way.surface,), avoided)]
+        spoilt = len(usable) < len(ways) and not all(way.first for way in ways)
+        if not usable or (spoilt and all(way.first for way in usable)):
             raise ConstraintError(
                 f"{quoted(' | '.join(part))} can't be written without what is avoided: "
                 "drop one of them"
@@ -161,31 +235,27 @@ def _spell_parts(
     return tuple(parts)
 
 
-def _written(spelled: SpelledForm) -> str:
-    """Return what the model writes, before it is changed to what was asked for."""
-    return spelled.spelling.written or spelled.spelling.surface
-
-
-def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[SpelledForm]:
+def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[Spelling]:
     """Yield the spellings of a form in the cases that its constraint allows.
 
-    A form with unknown characters has one spelling, as it is given: the characters are written
-    into the output later. A form that begins with punctuation also has a spelling without space
-    if the constraint allows it right behind a word. Where words between parts are counted
-    (``within``), every part begins a word.
+    A form with unknown characters is spelled as it is given: the characters are written into
+    the output later. ``spaced`` leaves out what has no space before it; so does a limit on the
+    words between parts, since a word is counted where a space is.
     """
     spaced = spaced or asked.within is not None
-    given = target.spell(form)
-    if given.pieces:
-        yield SpelledForm(given)
+    given = target.spell_all(form)
+    if given[0].pieces:
+        yield from _with_space(given) if spaced else given
         return
-    unspaced = asked.may_follow_word and not is_word_character(form[0])
     for variant in variants(form, asked.case):
-        usual = target.spell(variant.text)
-        ways = [
-            replace(usual, ids=way.ids, spaced=way.spaced)
-            for way in target.spell_all(variant.text)
-            if unspaced or (spaced and way.spaced)
-        ]
-        if not usual.pieces:
-            yield from (SpelledForm(way, variant.first) for way in ways or [usual])
+        ways = target.spell_all(variant.text)
+        if not ways[0].pieces:
+            if variant.first:
+                yield replace(ways[0], first=True)
+            else:
+                yield from _with_space(ways) if spaced else ways
+
+
+def _with_space(spellings: Sequence[Spelling]) -> Sequence[Spelling]:
+    """Return the spellings with a space before them; all if there are none."""
+    return [spelling for spelling in spellings if spelling.spaced] or spellings

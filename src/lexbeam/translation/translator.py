@@ -28,6 +28,7 @@ from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments, TextSettings, read_settings
 from lexbeam.translation.signature import Signature
 from lexbeam.translation.source_terms import SourceDemands, SourceTerms
+from lexbeam.translation.ties import find_sources
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
@@ -238,11 +239,12 @@ class Translator:
         )
         document = Document(
             text,
-            found.added_to(asked),
+            find_sources(found.added_to(asked), text),
             self._source,
             self._target,
             settings,
             self._max_source_length,
+            found.find_invented,
         )
         return _Prepared(document, found)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from helpers.networks import TINY, VOCABULARY, Reference, random_weights
 from lexbeam.errors import InputError, ModelError
@@ -64,7 +63,7 @@ def step(
     ask: Any = None,
     ban: Any = None,
     top: int = 4,
-    **hold: NDArray[np.bool_],
+    **hold: Any,
 ) -> Scores:
     none = np.zeros((len(tokens), 0), np.int64)
     return engine.step(

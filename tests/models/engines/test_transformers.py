@@ -138,7 +138,59 @@ def test_it_is_a_scorer_like_the_others() -> None:
     def check(engine: TransformersEngine) -> None:
         toy = TableScorer(np.zeros((3, 3)), bos=0, eos=1)
         public = {name for name in dir(toy) if not name.startswith("_")}
-        assert public - {"next_log_probs", "log_probs"} <= set(dir(engine))
+        of_toys = {"next_log_probs", "log_probs", "next_attention", "alignment"}
+        assert public - of_toys <= set(dir(engine))
         assert (engine.vocabulary_size, engine.eos) == (40, END)
 
     with_engine(marian(0), check)
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if "gpt" not in name])
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_attention_is_that_of_the_model(family: str, use_cache: bool) -> None:
+    model = FAMILIES[family](1)
+    if not model.config.is_encoder_decoder:
+        pytest.skip("there is no source to look at")
+    given = inputs(model, 3)
+    start = int(model.generation_config.decoder_start_token_id)
+    before = model.config._attn_implementation
+
+    def check(engine: TransformersEngine) -> None:
+        assert engine.attends
+        state = engine.start([None] * 3, [[]] * 3)
+        rows: list[tuple[int, list[int]]] = [(i, []) for i in range(3)]
+        moves = [([0, 0, 0], [0, 1, 2]), ([10, 11, 12], [2, 2, 2]), ([13, 14], [1, 0])]
+        for number, (tokens, parents) in enumerate(moves):
+            if number:
+                rows = [
+                    (rows[p][0], [*rows[p][1], t]) for t, p in zip(tokens, parents, strict=True)
+                ]
+            none = np.zeros((len(tokens), 0), np.int64)
+            moved = np.array(tokens), np.array(parents), none, none
+            scores = engine.step(state, *moved, 1, attention=True)
+            state = scores.state
+            assert scores.attention is not None
+            assert model.config._attn_implementation == before
+            for row, (sentence, output) in zip(scores.attention, rows, strict=True):
+                np.testing.assert_allclose(row, looks(sentence, output), atol=1e-5)
+                assert not row[given["attention_mask"][sentence].numpy() == 0].any()
+        none = np.zeros((1, 0), np.int64)
+        plain = engine.step(state, np.array([15]), np.array([0]), none, none, 1)
+        assert plain.attention is None
+
+    def looks(sentence: int, output: list[int]) -> Any:
+        one = {name: value[sentence : sentence + 1] for name, value in given.items()}
+        model.set_attn_implementation("eager")
+        with torch.no_grad():
+            so_far = torch.tensor([[start, *output]])
+            found = model(**one, decoder_input_ids=so_far, output_attentions=True)
+        model.set_attn_implementation(before)
+        return found.cross_attentions[-1][0, :, -1].mean(dim=0).numpy()
+
+    with_engine(model, check, settings={"use_cache": use_cache})
+
+
+def test_a_model_without_a_source_does_not_attend() -> None:
+    found: list[bool] = []
+    with_engine(gpt2(1), lambda engine: found.append(engine.attends))
+    assert found == [False]

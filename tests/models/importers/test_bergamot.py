@@ -5,8 +5,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from helpers.attention import attention_of
 from helpers.networks import (
     TINY,
     VOCABULARY,
@@ -18,7 +20,7 @@ from helpers.networks import (
 )
 from lexbeam.errors import ModelError
 from lexbeam.models import graph_cache as cache
-from lexbeam.models.importers import bergamot
+from lexbeam.models.importers import bergamot, marian_binary
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
 
@@ -163,3 +165,34 @@ def test_a_real_model_translates() -> None:
     model = bergamot.load(next(models.glob("enpt-*")))
     (best, *_), *_ = decode(model.engine, [model.encode("The cat sat on the mat.")], beam_size=5)
     assert "gato" in model.decode(list(best.tokens))
+    aligned = align(model, "The company wants to build a new factory in Berlin.")
+    assert aligned["▁fábrica"] == "▁factory"
+    assert aligned["▁empresa"] == "▁company"
+    assert aligned["▁Berlim"] == "▁Berlin"
+
+
+def align(model: Model, text: str) -> dict[str, str]:
+    """Return the source piece that each piece of a translation looks at."""
+    source = model.encode(text)
+    (best, *_), *_ = decode(model.engine, [source], beam_size=5)
+    (rows,) = attention_of(model.engine, [source], [best.tokens])
+    target = model.target.id_to_piece(list(best.tokens))
+    looked_at = model.source.id_to_piece([source[index] for index in rows.argmax(axis=1)])
+    return dict(zip(target, looked_at, strict=False))  # the end of sentence looks too
+
+
+def test_decoders_that_say_where_they_look_are_cached_by_themselves(
+    folder: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = bergamot.load(folder).engine
+    assert len([*cache_folder.iterdir()]) == 1
+    sources, outputs = [[5, 9, 3, 0], [8, 0]], [[3, 4], [6]]
+    expected = attention_of(engine, sources, outputs)
+    assert len([*cache_folder.iterdir()]) == 2
+    (single,) = attention_of(engine, sources[:1], outputs[:1])
+    assert len([*cache_folder.iterdir()]) == 3
+    np.testing.assert_allclose(single, expected[0], atol=1e-5)
+    monkeypatch.setattr(marian_binary, "read", None)
+    again = attention_of(bergamot.load(folder).engine, sources, outputs)
+    for rows, known in zip(again, expected, strict=True):
+        np.testing.assert_array_equal(rows, known)

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import lexbeam
 from helpers import checkpoints
+from helpers.attention import attention_of
 from lexbeam.cli.main import main
 from lexbeam.errors import InputError, ModelError, SettingError
 from lexbeam.models import bundle
@@ -97,6 +98,40 @@ def test_every_step_is_that_of_the_network(imported: Imported) -> None:
             scores = engine.step(state, token, np.arange(len(batch)), every, no, 1)
             np.testing.assert_allclose(scores.ask_scores, expected[batch, place], atol=1e-4)
             state, token = scores.state, outputs[batch, place]
+
+
+def test_attention_is_that_of_the_network(imported: Imported) -> None:
+    model, start = imported.ours, imported.ours.framing.output_start
+    sources = [model.encode(sentence) for sentence in SENTENCES]
+    outputs = np.random.default_rng(3).integers(4, 60, (len(sources), 6)).tolist()
+    imported.theirs.set_attn_implementation("eager")
+    for source, output, rows in zip(
+        sources, outputs, attention_of(model.engine, sources, outputs), strict=True
+    ):
+        with torch.no_grad():
+            theirs = imported.theirs(
+                input_ids=torch.tensor([source]),
+                decoder_input_ids=torch.tensor([[*start, *output]]),
+                output_attentions=True,
+            ).cross_attentions[-1]
+        expected = theirs[0].mean(dim=0).numpy()[len(start) - 1 :]
+        np.testing.assert_allclose(rows[:, : len(source)], expected, atol=1e-5)
+        assert not rows[:, len(source) :].any()
+
+
+def test_the_aligned_head_is_found_where_the_model_card_names_it(
+    copy: Path, tmp_path: Path
+) -> None:
+    plain = bundle.load(import_checkpoint(copy, tmp_path / "plain", "float32"))
+    (copy / "README.md").write_bytes(b"* model: transformer-align\n\xff")
+    aligned = bundle.load(import_checkpoint(copy, tmp_path / "aligned", "float32"))
+    assert "alignment" not in plain.info
+    layers = json.loads((copy / "config.json").read_text("utf-8"))["decoder_layers"]
+    assert aligned.info["alignment"] == {"layer": layers - 1, "head": 0}
+    sources, outputs = [plain.encode(SENTENCES[0])], [[5, 6]]
+    (mean,) = attention_of(plain.engine, sources, outputs)
+    (head,) = attention_of(aligned.engine, sources, outputs)
+    assert not np.allclose(mean, head, atol=1e-3)
 
 
 def test_beam_search_is_that_of_generate(imported: Imported) -> None:

@@ -17,7 +17,8 @@ from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
+from lexbeam.search.automaton.plans import NEVER
+from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.trace import trace
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam_search import decode
@@ -226,12 +227,17 @@ def test_the_need_is_that_of_the_shortest_output(case: dict[str, Any], output: l
     for token in output:
         states = automaton.advance(states, np.array([token]))
     need = remaining.need_of(0, states)
-    if remaining.exact[0] and need < NEVER:
-        outputs = (tokens for tokens, _ in every_output(scorer, min(len(output) + need, 6), "s"))
-        continued = [t for t in outputs if list(t[: len(output)]) == output]
-        done = [t for t in continued if penalty_of(constraints, t, words) is not None]
-        if len(output) + need <= 6:
-            assert min(map(len, done)) == len(output) + need
+    longest = min(len(output) + need, 6)
+    outputs = (tokens for tokens, _ in every_output(scorer, longest, "s"))
+    continued = [t for t in outputs if list(t[: len(output)]) == output]
+    done = [len(t) for t in continued if penalty_of(constraints, t, words) is not None]
+    strict = [c for c in constraints if isinstance(c, Pattern) and c.strict]
+    if need >= NEVER:  # An output that may not begin as it does is not asked for its need.
+        assert not done or (strict and not all(trace(strict, output, words).met))
+    elif longest == len(output) + need:
+        assert min(done) == longest if remaining.exact[0] else min(done) <= longest
+    else:
+        assert not done or not remaining.exact[0]
 
 
 @settings(max_examples=80)

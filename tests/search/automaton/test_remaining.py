@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from helpers.brute_force import keeps_to
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.remaining import NEVER, RemainingTokens
+from lexbeam.search.automaton.plans import NEVER
+from lexbeam.search.automaton.remaining import RemainingTokens
 
 EOS = 3
 tokens = st.integers(0, 2)
@@ -71,25 +72,6 @@ def test_a_token_of_avoided_phrases_alone_is_not_needed() -> None:
         states = automaton.advance(states, np.array([token]))
         needs.append(remaining.need_of(0, states))
     assert needs == [3, 2, 2]
-
-
-@pytest.mark.parametrize("within", [None, 3])
-def test_what_would_take_too_long_is_put_off(
-    monkeypatch: pytest.MonkeyPatch, within: int | None
-) -> None:
-    pattern = Pattern(((Form((0,)),), (Form((1, 2)),)), within=within)
-    automaton = Automaton([[pattern]], [[(0, 1), (8, 9)]], 20)
-    at_once = RemainingTokens(automaton, 20, EOS)
-    monkeypatch.setattr("lexbeam.search.automaton.remaining._MOST_MOVES_AT_ONCE", 10)
-    put_off = RemainingTokens(automaton, 20, EOS)
-    assert put_off.most_needed[0] >= at_once.most_needed[0] == 4
-    states = automaton.start()
-    for token in [8, 0, 5, 1, 2]:
-        needs = [
-            remaining.needs(states, np.array([0])).tolist() for remaining in (at_once, put_off)
-        ]
-        assert needs[0] == needs[1]
-        states = automaton.advance(states, np.array([token]))
 
 
 def test_with_many_phrases_the_missing_tokens_are_counted() -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexbeam.constraints.constraint import Offsets
+from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.glossary.checking import compare
 from lexbeam.constraints.glossary.csv_files import read_table
 from lexbeam.constraints.glossary.entries import (
@@ -37,14 +37,14 @@ class Found:
     ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
     they are to occur more than once. ``entries`` are the source terms that were found,
-    ``source_offsets`` says where in the text the source of each constraint begins, one offset
+    ``source_spans`` says where in the text the source of each constraint stands, one span
     for each time that the constraint is to occur.
     """
 
     constraints: list[Any] = field(default_factory=list)
     avoid: list[str] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
-    source_offsets: list[Offsets] = field(default_factory=list)
+    source_spans: list[SourceSpans] = field(default_factory=list)
 
 
 class Glossary:
@@ -167,16 +167,16 @@ class Glossary:
         if pair not in self._matchers:
             self._matchers[pair] = self._matcher(*pair)
         matches = self._matchers[pair].find(text, skip)
-        demanded: dict[tuple[str, ...], list[int]] = {}
+        demanded: dict[tuple[str, ...], list[Span]] = {}
         for match in matches:
             if match.rule.targets:
-                demanded.setdefault(match.rule.targets, []).append(match.start)
+                demanded.setdefault(match.rule.targets, []).append((match.start, match.end))
         targets = {each: self._target_forms(each, target) for each in demanded}
         forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
         avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
-        shaped = [one for each, starts in demanded.items() for one in _shape(targets[each], starts)]
-        constraints, offsets = [shape for shape, _ in shaped], [at for _, at in shaped]
-        return Found(constraints, avoid, matches, offsets)
+        shaped = [one for each, spans in demanded.items() for one in _shape(targets[each], spans)]
+        constraints, spans_of = [shape for shape, _ in shaped], [spans for _, spans in shaped]
+        return Found(constraints, avoid, matches, spans_of)
 
     def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
         if self._lemmas not in (True, "target") or not targets:
@@ -276,11 +276,11 @@ def _merged(first: Rule, second: Rule) -> Rule:
     )
 
 
-def _shape(targets: Sequence[str], starts: Sequence[int]) -> list[tuple[Any, Offsets]]:
+def _shape(targets: Sequence[str], spans: Sequence[Span]) -> list[tuple[Any, SourceSpans]]:
     if len(targets) == 1:
-        return [(targets[0], (start,)) for start in starts]
+        return [(targets[0], (span,)) for span in spans]
     any_of: dict[str, Any] = {"any": list(targets)}
-    return [(any_of if len(starts) == 1 else {**any_of, "count": len(starts)}, tuple(starts))]
+    return [(any_of if len(spans) == 1 else {**any_of, "count": len(spans)}, tuple(spans))]
 
 
 def _without_demanded(avoid: Iterable[str], demanded: Iterable[Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lexbeam.constraints.constraint import Constraint, Part, Shape
+from lexbeam.constraints.constraint import PHRASE_OPTIONS, Constraint, Part, Shape
 from lexbeam.constraints.options import Schema
 from lexbeam.constraints.phrases import clean_phrase
 from lexbeam.errors import ConstraintError, InputError
@@ -13,7 +13,7 @@ class Lemma(Constraint):
 
     key = "lemma"
     description = "Any inflected form of a word."
-    options = ("language", *Constraint.options)
+    options = ("language", *PHRASE_OPTIONS)
     is_phrase = True
 
     @classmethod
@@ -32,6 +32,11 @@ class Lemma(Constraint):
             return (tuple(dict.fromkeys((word, *forms(word, code.strip())))),)
         except InputError as error:
             raise ConstraintError(f"{shape.where}.lemma: {error}") from error
+
+    @classmethod
+    def schemas(cls) -> list[Schema]:
+        """Return the schemas of a phrase that may have a limit."""
+        return cls.limited_schemas()
 
     @classmethod
     def value_schema(cls) -> Schema:

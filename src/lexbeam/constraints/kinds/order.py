@@ -39,5 +39,6 @@ class Order(Constraint):
             within=constraint.within,
             soft=constraint.soft,
             given=constraint.given,
-            source_offsets=constraint.source_offsets,
+            source=constraint.source,
+            source_spans=constraint.source_spans,
         )

@@ -15,7 +15,7 @@ class Suffix(Constraint):
 
     key = "suffix"
     description = "What the translation ends with."
-    options = ("case", "soft")
+    options = ("case", "soft", "source")
     at_end = True
     may_follow_word = True
 

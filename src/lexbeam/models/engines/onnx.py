@@ -12,7 +12,7 @@ cheaper than binding them. A state that grows with the output stays in the runti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -34,6 +34,8 @@ from lexbeam.search.scorer import Scores
 _COMPACT_AT = 4  # drop the memory of finished sentences when there is one per this many others
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
 _ANSWERS = ("top_scores", "top_ids", "ask_scores")
+MakeDecoder = Callable[[bool], bytes]
+"""Write a decoder, given whether it serves a single sentence."""
 
 
 class _Batch(NamedTuple):
@@ -59,7 +61,8 @@ class OnnxEngine:
     """A Scorer on ONNX Runtime; sources are sequences of ids that end with the end of sentence.
 
     ``positions`` are the embeddings of positions for source and output, for networks that have
-    them among their weights.
+    them among their weights. ``make_attending`` writes decoders that say where they look; they
+    are made when a search first asks for it.
     """
 
     def __init__(
@@ -70,7 +73,12 @@ class OnnxEngine:
         shortlist: Shortlist | None = None,
         positions: tuple[Float32, Float32] | None = None,
         threads: int = 1,
+        make_attending: MakeDecoder | None = None,
     ) -> None:
+        self.attends = make_attending is not None
+        self._make_attending = make_attending
+        self._attending: dict[bool, ort.InferenceSession] = {}
+        self._threads = threads
         self._make_decoder = partial(open_session, graphs.decoder, threads)
         self._encoder = open_session(graphs.encoder, threads)
         single = graphs.single_decoder
@@ -92,12 +100,22 @@ class OnnxEngine:
         self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         new_states = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = [*_ANSWERS, *new_states]
+        self._outputs_attending = [*_ANSWERS, "attention", *new_states]
         self._try_out()
 
     @cached_property
     def _decoder(self) -> ort.InferenceSession:
         """The decoder for batches, made at its first use."""
         return self._make_decoder()
+
+    def _attending_decoder(self, single: bool) -> ort.InferenceSession:
+        """The decoder that also says where it looks, made at its first use."""
+        if single not in self._attending:
+            if self._make_attending is None:
+                raise ModelError("this model can't say which source tokens it looks at")
+            graph = self._make_attending(single)
+            self._attending[single] = open_session(graph, self._threads)
+        return self._attending[single]
 
     def _try_out(self) -> None:
         """Take one step, so that weights that don't fit together are reported now."""
@@ -181,6 +199,7 @@ class OnnxEngine:
         ban: IntArray,
         top: int,
         hold: NDArray[np.bool_] | None = None,
+        attention: bool = False,
     ) -> Scores:
         """Score the next token of every row; see `lexbeam.search.scorer.Scorer`."""
         batch, sentences = _without_finished(state.batch, state.sentences[parents])
@@ -200,8 +219,13 @@ class OnnxEngine:
             feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
         if self._positions:
             feed["positions"] = self._positions[1].between(state.step, state.step + 1)
-        session = self._single_decoder if batch.single else self._decoder
-        top_scores, top_ids, ask_scores, *decoder = self._run(session, feed)
+        if attention:
+            session, outputs = self._attending_decoder(batch.single), self._outputs_attending
+        else:
+            session = self._single_decoder if batch.single else self._decoder
+            outputs = self._outputs
+        answers, decoder = self._run(session, feed, outputs)
+        top_scores, top_ids, ask_scores, *looks = answers
         if batch.ids is None:
             top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
         elif batch.size == 1:
@@ -214,27 +238,30 @@ class OnnxEngine:
         following = OnnxState(
             batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
         )
-        return Scores(top_scores, top_ids, ask_scores, following)
+        return Scores(top_scores, top_ids, ask_scores, following, *looks)
 
     def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
 
-    def _run(self, session: ort.InferenceSession, feed: dict[str, Any]) -> list[Any]:
+    def _run(
+        self, session: ort.InferenceSession, feed: dict[str, Any], outputs: list[str]
+    ) -> tuple[list[Any], list[Any]]:
+        """Run a decoder; return what it answers, and the new states."""
+        answers = len(outputs) - len(self._state_shapes)
         if not self._state_grows:
-            results: list[Any] = session.run(self._outputs, feed)
-            return results
+            results: list[Any] = session.run(outputs, feed)
+            return results[:answers], results[answers:]
         binding = session.io_binding()
         for name, value in feed.items():
             if isinstance(value, np.ndarray):
                 binding.bind_cpu_input(name, value)
             else:
                 binding.bind_ortvalue_input(name, value)
-        for name in self._outputs:
+        for name in outputs:
             binding.bind_output(name)
         session.run_with_iobinding(binding)
         results = binding.get_outputs()
-        answers = len(_ANSWERS)
-        return [value.numpy() for value in results[:answers]] + results[answers:]
+        return [value.numpy() for value in results[:answers]], results[answers:]
 
     def _excluded(
         self,

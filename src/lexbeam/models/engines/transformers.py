@@ -11,7 +11,8 @@ Scores of the whole vocabulary stay on the device: a step reads back the best fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -24,7 +25,7 @@ from transformers import EncoderDecoderCache, GenerationConfig, GenerationMixin,
 
 from lexbeam.errors import ModelError
 from lexbeam.models.engines.layout import Layout
-from lexbeam.search.arrays import PAD, IntArray
+from lexbeam.search.arrays import PAD, IntArray, ScoreArray
 from lexbeam.search.scorer import Scores
 
 CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_states")
@@ -32,6 +33,7 @@ CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_stat
 
 _POSITIONS = ("position_ids", "decoder_position_ids")
 _WITHOUT_ROWS = ("cache_position",)
+_WITH_ATTENTION = "output_attentions"
 
 _TOLD_LENGTH = "next_sequence_length" in (
     signature(GenerationMixin.prepare_inputs_for_generation).parameters
@@ -65,6 +67,7 @@ class State:
     sentences: IntArray  # shape: (rows,)
     cache_rows: IntArray  # shape: (rows,), the row of the caches that belongs to each row
     started: bool = False
+    attention: ScoreArray | None = None  # shape: (rows, source), of the last step, if asked for
 
 
 class TransformersEngine:
@@ -74,6 +77,9 @@ class TransformersEngine:
     log-probabilities, given the ids and scores of rows as `Layout` arranges them. ``criteria``
     says which outputs stop. ``watch`` is called with the logits and the processed
     log-probabilities of each step, arranged in the same way.
+
+    A model with an encoder can say where it looks: the mean over the heads of the last decoder
+    layer, for each position of its padded source.
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class TransformersEngine:
         self._word_starts = None if word_starts is None else torch.from_numpy(word_starts)
         self._criteria = criteria
         self.stops = self._stops if criteria is not None else None
+        self.attends = bool(model.config.is_encoder_decoder)
 
     @property
     def vocabulary_size(self) -> int:
@@ -139,15 +146,18 @@ class TransformersEngine:
         ban: IntArray,  # shape: (rows, banned)
         top: int,
         hold: NDArray[np.bool_] | None = None,  # shape: (rows,)
+        attention: bool = False,
     ) -> Scores:
         """Score the next token of every row."""
-        logits = (
-            self._next_logits(state, tokens, parents)
-            if state.started
-            else self._first_logits(state)
-        )
+        with _attending(self._model, state) if attention else nullcontext():
+            logits = (
+                self._next_logits(state, tokens, parents)
+                if state.started
+                else self._first_logits(state)
+            )
         scores, norm = self._log_probs(state, logits)
-        return self._answer(scores, norm, ask, ban, top, hold)._replace(state=state)
+        answer = self._answer(scores, norm, ask, ban, top, hold)
+        return answer._replace(state=state, attention=state.attention if attention else None)
 
     def _first_logits(self, state: State) -> Tensor:
         """Run the model over the prompt. # shape: (sentences, vocabulary)."""
@@ -155,6 +165,8 @@ class TransformersEngine:
         logits = self._logits(state, outputs)
         if len(logits) != len(state.cache_rows):
             logits, state.ids = logits[state.cache_rows], state.ids[state.cache_rows]
+            if state.attention is not None:
+                state.attention = state.attention[state.cache_rows]
         state.started = True
         return logits
 
@@ -175,6 +187,8 @@ class TransformersEngine:
         state.kwargs = model._update_model_kwargs_for_generation(
             outputs, state.kwargs, is_encoder_decoder=model.config.is_encoder_decoder
         )
+        if state.kwargs.get(_WITH_ATTENTION):
+            state.attention = _last_attention(model, outputs)
         logits: Tensor = outputs.logits[:, -1, :]
         return logits.to(state.ids.device)
 
@@ -261,6 +275,31 @@ class TransformersEngine:
         outputs = torch.cat((state.ids.index_select(0, rows), taken[:, None]), dim=1)
         stopped: NDArray[np.bool_] = self._criteria(outputs).cpu().numpy()
         return stopped.reshape(tokens.shape)
+
+
+@contextmanager
+def _attending(model: Any, state: State) -> Iterator[None]:
+    """Let a model return its attention; only the library's plain implementation does."""
+    before = model.config._attn_implementation
+    if before != "eager":
+        model.set_attn_implementation("eager")
+    given = state.kwargs.get(_WITH_ATTENTION)
+    state.kwargs[_WITH_ATTENTION] = True
+    try:
+        yield
+    finally:
+        state.kwargs[_WITH_ATTENTION] = given
+        if before != "eager":
+            model.set_attn_implementation(before)
+
+
+def _last_attention(model: Any, outputs: Any) -> ScoreArray:
+    """Return the mean over the heads of the last layer, for the last token of each row."""
+    layers = getattr(outputs, "cross_attentions", None)
+    if not layers or layers[-1] is None:
+        raise ModelError(f"{type(model).__name__} can't say which source tokens it looks at")
+    weights: ScoreArray = layers[-1][:, :, -1, :].float().mean(dim=1).cpu().numpy()
+    return weights
 
 
 def output_size(model: PreTrainedModel) -> int:

@@ -16,6 +16,9 @@ outputs:
   pairs that may not be among the ``top`` best, ``excluded_scores`` (n,) minus infinity for each.
   It returns ``top_scores`` and ``top_ids`` (rows, top) and ``ask_scores`` (rows, asked). With a
   shortlist an index counts the sentence's candidates; without one it is a token id.
+- A decoder that also says where it looks returns ``attention`` (rows, time): the weights of
+  each row over the source, which sum to 1 and are 0 for padding. It is a graph of its own,
+  built at first use, because the runtime computes all outputs of a graph in every step.
 - A second decoder, which is optional, serves batches of one sentence. It takes no
   ``row_of_slot``, ``slot_of_row`` and ``memory.mask``, which makes it faster.
 - Networks with absolute positions take ``positions`` (time, dim), the embeddings of positions of

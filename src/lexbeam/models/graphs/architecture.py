@@ -65,6 +65,11 @@ class Architecture(ABC):
                     f"the {self.sizes.get(name, name)} is {size}, it must be at least 1"
                 )
 
+    @property
+    def aligned_layers_and_heads(self) -> tuple[int, int]:
+        """Numbers of decoder layers and of heads that attend to the source: any may align."""
+        return 1, 1
+
     @abstractmethod
     def describe(self) -> str:
         """Return a short description for people."""
@@ -72,6 +77,21 @@ class Architecture(ABC):
     @abstractmethod
     def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""
+
+    @abstractmethod
+    def build_attending(
+        self,
+        weights: Weights,
+        *,
+        single: bool = False,
+        shortlist: bool = False,
+        alignment: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Write a decoder, or the one for a single sentence, that also says where it looks.
+
+        ``alignment`` is the decoder layer and head, counted from 0, whose attention it gives;
+        None is the mean over all heads of the last layer.
+        """
 
     def position_tables(self, weights: Weights) -> tuple[Float32, Float32] | None:  # noqa: ARG002
         """Return the embeddings of positions for encoder and decoder, if the weights have any."""

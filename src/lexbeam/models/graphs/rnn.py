@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.architecture import Architecture
+from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
 from lexbeam.models.graphs.layers import Layers
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
@@ -54,6 +55,20 @@ class RnnConfig(Architecture, kind="rnn"):
             raise ModelError("recurrent networks don't take a shortlist: remove shortlist.bin")
         try:
             return Graphs(_Encoder(self, weights).write(), _Decoder(self, weights).write())
+        except KeyError as error:
+            raise ModelError(f"the weight {error} is missing from the model") from None
+
+    def build_attending(
+        self,
+        weights: Weights,
+        *,
+        single: bool = False,  # noqa: ARG002  (there is one decoder for all batches)
+        shortlist: bool = False,  # noqa: ARG002  (`build` has refused it)
+        alignment: tuple[int, int] | None = None,  # noqa: ARG002  (there is one attention)
+    ) -> bytes:
+        """Write the decoder that also says where it looks."""
+        try:
+            return _Decoder(self, weights, attends=True).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 
@@ -160,8 +175,9 @@ def _gate_order(size: int) -> NDArray[np.int64]:
 class _Decoder(_Network):
     """One step: takes the last token of each row, returns the best next tokens."""
 
-    def __init__(self, config: RnnConfig, weights: Weights) -> None:
+    def __init__(self, config: RnnConfig, weights: Weights, *, attends: bool = False) -> None:
         super().__init__(config, weights, "decoder")
+        self.attends = attends
 
     def write(self) -> bytes:
         config, graph = self.config, self.graph
@@ -206,5 +222,9 @@ class _Decoder(_Network):
         mask = graph.input("memory.mask", "int32", ["sentences", "time"])
         encoded = graph.input("memory.encoded", "float32", ["sentences", 1, "time", dim])
         q = graph.node("Gather", self.layers.dense(x, "decoder_query_W"), row_of_slot)
+        if self.attends:
+            weights = attention_weights(graph, q, encoded, mask, 1, None)
+            weights = graph.node("Gather", graph.node("Flatten", weights, axis=2), slot_of_row)
+            write_attention(graph, weights)
         y = graph.node("MultiHeadAttention", q, encoded, encoded, "", mask, num_heads=1)
         return graph.node("Gather", graph.node("Flatten", y, axis=2), slot_of_row)

@@ -82,6 +82,11 @@ class TransformerConfig(Architecture, kind="transformer"):
         """Numbers in a key."""
         return self.head_size or self.dim // self.heads
 
+    @property
+    def aligned_layers_and_heads(self) -> tuple[int, int]:
+        """Numbers of decoder layers and of heads that attend to the source: any may align."""
+        return self.decoder_layers, self.heads
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read the sizes and options back from JSON; raise ModelError if they make no sense."""
@@ -126,6 +131,22 @@ class TransformerConfig(Architecture, kind="transformer"):
                 DecoderGraph(self, weights, shortlist).write(),
                 DecoderGraph(self, weights, shortlist, single=True).write(),
             )
+        except KeyError as error:
+            raise ModelError(f"the weight {error} is missing from the model") from None
+
+    def build_attending(
+        self,
+        weights: Weights,
+        *,
+        single: bool = False,
+        shortlist: bool = False,
+        alignment: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Write a decoder, or the one for a single sentence, that also says where it looks."""
+        self.check()
+        attended = alignment or (self.decoder_layers - 1, None)
+        try:
+            return DecoderGraph(self, weights, shortlist, single, attended).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
 from lexbeam.models.graphs.distances import biases_of_output
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
@@ -20,14 +21,21 @@ class DecoderGraph(TransformerGraph):
 
     Attention to the source runs per sentence, so rows are first arranged in the slots of their
     sentences. A ``single`` decoder serves one sentence: it needs no such arrangement, and no
-    mask of the source.
+    mask of the source. With ``attended``, a layer and a head (None: all of them), each counted
+    from 0, the step also returns that attention to the source.
     """
 
     def __init__(
-        self, config: TransformerConfig, weights: Weights, shortlist: bool, single: bool = False
+        self,
+        config: TransformerConfig,
+        weights: Weights,
+        shortlist: bool,
+        single: bool = False,
+        attended: tuple[int, int | None] | None = None,
     ) -> None:
         super().__init__(config, weights, shortlist, "decoder")
         self.single = single
+        self.attended = attended
         self.distances: list[str] | None = (
             None  # biases of attention; made in the first layer, for all
         )
@@ -121,13 +129,20 @@ class DecoderGraph(TransformerGraph):
         keys, values = (graph.input(f"memory.{c}{layer}", "float32", shape) for c in "kv")
         y = self.before(f"{prefix}_Wo", x)
         q = self.layers.dense(y, f"{prefix}_Wq", f"{prefix}_bq")
+        q = self.into_slots(q)
+        if self.attended is not None and layer == self.attended[0] + 1:
+            self.write_attention(q, keys, self.attended[1])
         mask = [] if self.single else ["", self.mask]
-        y = graph.node(
-            "MultiHeadAttention", self.into_slots(q), keys, values, *mask, num_heads=config.heads
-        )
+        y = graph.node("MultiHeadAttention", q, keys, values, *mask, num_heads=config.heads)
         y = self.out_of_slots(y)
         y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
         return self.after(f"{prefix}_Wo", y, x)
+
+    def write_attention(self, queries: str, keys: str, head: int | None) -> None:
+        """Write where each row looks in the source."""
+        mask = None if self.single else self.mask
+        weights = attention_weights(self.graph, queries, keys, mask, self.config.heads, head)
+        write_attention(self.graph, self.out_of_slots(weights))
 
     def write_scores(self, x: str) -> None:
         """Write the scores of the next token that the search asks for."""

@@ -25,6 +25,7 @@ from lexbeam.models.importers import marian_binary, marian_config
 from lexbeam.models.model import Model, load_vocabulary, naming, token_rules
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
+_ALIGNED_HEAD = 0  # of the last decoder layer: the one that Marian's guided alignment trains
 _MAX_SOURCE_LENGTH = 128  # where the native engine breaks sentences
 _LANGUAGES = re.compile(r"\.(?:([a-z]{2})([a-z]{2})|([a-z]{3})([a-z]{3}))\.")
 
@@ -56,7 +57,11 @@ def load(path: str | Path, threads: int = 1) -> Model:
     listed = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
     with naming(files.model):
         engine = OnnxEngine(
-            Graphs(*graphs), token_rules(sizes, target), shortlist=listed, threads=threads
+            Graphs(*graphs),
+            token_rules(sizes, target),
+            shortlist=listed,
+            threads=threads,
+            make_attending=lambda single: _attending(files, purpose, single),
         )
     return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
 
@@ -75,6 +80,27 @@ def _build(files: _Files) -> list[bytes]:
     weights = _with_output_multiplier(config, model)
     graphs = config.build(weights, shortlist=files.shortlist is not None)
     return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
+
+
+def _attending(files: _Files, purpose: str, single: bool) -> bytes:
+    """Return a decoder that says where it looks, from the cache if nothing has changed."""
+    purpose = f"{purpose}, attention, {'single' if single else 'batch'}"
+
+    def build() -> list[bytes]:
+        model = marian_binary.read(files.model)
+        config = marian_config.interpret(model.config)
+        return [
+            config.build_attending(
+                _with_output_multiplier(config, model),
+                single=single,
+                shortlist=files.shortlist is not None,
+                alignment=(config.decoder_layers - 1, _ALIGNED_HEAD),
+            )
+        ]
+
+    with naming(files.model):
+        (graph,) = build_once([files.model], purpose, build)
+    return graph
 
 
 def _with_output_multiplier(config: TransformerConfig, model: marian_binary.MarianModel) -> Weights:

@@ -11,7 +11,7 @@ end). A token that goes on with the word unwinds it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBan
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.completions import (
     complete,
+    is_allowed,
     nodes_in_progress,
     pack_completions,
     pack_progress,
@@ -254,7 +255,36 @@ class Automaton:
         """Return a mask of those that may only take what they ask for; None: there are none."""
         return None if self._strict is None else self._strict[states.node]
 
+    def forbids(self, states: States, tokens: IntArray, after: States) -> BoolArray:
+        """Return a mask of the tokens that hypotheses may not take; ``after`` is where they lead.
+
+        # shape: (hypotheses, tokens), as that of the tokens.
+        """
+        forbidden = self.breaks(after) | self.is_one_too_many(states, tokens)
+        hold = self.hold(states)
+        if hold is not None and self.whole_words is not None:
+            forbidden |= hold[:, None] & self.whole_words.ended(tokens)
+        return forbidden
+
     # --- what has been met --------------------------------------------------------------------
+
+    def of_use(self, node: IntArray, bits: Bits) -> Bits:
+        """Return what would still be of use to hypotheses that have these bits."""
+        unseen = tuple(~array for array in bits)
+        if self._multipart is None:
+            return unseen
+        stages = self._multipart.count(node, bits)[1]
+        return tuple(a & b for a, b in zip(unseen, stages, strict=True))
+
+    def begun(self, node: IntArray, bits: Bits) -> Iterator[tuple[IntArray, Bits, BoolArray]]:
+        """Yield what has begun at nodes, one thing per node at a time.
+
+        Each comes with its constraint tokens, the bits that stand for it, and a mask of where
+        it counts for hypotheses that have these bits.
+        """
+        for layer in self._progress:
+            allowed = is_allowed(layer.needs, node, bits)
+            yield layer.gain[node], tuple(array[node] for array in layer.begun), allowed
 
     def hard_need(self, states: States, sentences: IntArray) -> IntArray:
         """Return how many constraint tokens of what can't be given up are still missing."""

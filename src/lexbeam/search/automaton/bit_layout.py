@@ -23,30 +23,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
+from lexbeam.search.automaton.stages import Stage, find_what_is_lost, shortest
 from lexbeam.search.automaton.trie import APART, BEGIN, Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
+_MOST_REGISTER_BITS = 1024
+"""Bits of all registers of a sentence; the time of a step grows with the square of them."""
+
 _BITS_PER_ARRAY = 64
 """Bits that one array holds (`arrays.Bits`); a register lies within one array."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One part of a pattern whose tokens are counted from the bits, not when it is met."""
-
-    reached: int
-    """Bits of which one is set when the stage, or a later one, has been reached."""
-    enabled: int
-    """Bits of which one must be set before the stage can be reached; none: it always can be."""
-    wanted: int
-    """The bit that stands for the stage."""
-    size: int
-    """Its constraint tokens."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +59,11 @@ class Register:
     def bits(self) -> int:
         """All its bits."""
         return ((1 << self.length) - 1) << self.first
+
+    @property
+    def in_time(self) -> int:
+        """The bits that are set for ends within the limit of the next part."""
+        return ((1 << (self.limit + 1)) - 1) << self.first
 
     @property
     def top(self) -> int:
@@ -173,7 +168,7 @@ class _Numbering:
 
     def _add_phrase(self, forms: Sequence[Form], times: int, exact: bool = False) -> list[int]:
         """Add a phrase that must occur so many times, in any of its spellings."""
-        size = _shortest(forms)
+        size = shortest(forms)
         first = self._take_bits(times)
         field_bits = ((1 << times) - 1) << first
         self.layout.size += size * times
@@ -210,7 +205,7 @@ class _Numbering:
         if pattern.is_phrase:
             return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
-        size = sum(_shortest(part) for part in pattern.parts) * copies
+        size = sum(shortest(part) for part in pattern.parts) * copies
         self.layout.size += size
         if len(pattern.parts) == 1 and copies == 1 and not pattern.last:
             met = [self._add_single(pattern)]
@@ -226,11 +221,12 @@ class _Numbering:
 
     def _add_single(self, pattern: Pattern) -> int:
         bit = 1 << self._take_bits(1)
-        size = _shortest(pattern.parts[0])
+        size = shortest(pattern.parts[0])
         if pattern.penalty is None:
             self.layout.hard_tokens.append((size, bit))
             self.layout.hard_wanted |= bit
         self.layout.states_of_each.append(2)
+        strict = pattern.strict
         for form in pattern.parts[0]:
             goal = Goal(
                 self._anchored(form),
@@ -238,8 +234,8 @@ class _Numbering:
                 wanted=bit,
                 weight=size,
                 size=size,
-                waits=not pattern.strict and self._waits(form.tokens),
-                strict=pattern.strict,
+                waits=not strict and self._waits(form.tokens),
+                strict=strict,
             )
             self.layout.goals.append(goal)
         return bit
@@ -259,8 +255,8 @@ class _Numbering:
             self.layout.at_end |= final
         self.layout.states_of_each.append(len(parts) + 1)
         ends = [register.bits for register in registers if register] + [final]
-        for number, (part, register) in enumerate(zip(parts, registers, strict=True)):
-            self._add_stage(pattern, number, part, register, ends)
+        for number, register in enumerate(registers):
+            self._add_stage(pattern, number, parts, register, ends)
         return [sum(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
 
     def _register_length(
@@ -302,18 +298,26 @@ class _Numbering:
             forms=forms if limit is not None else (),
         )
         self.layout.registers.append(register)
+        if sum(each.length for each in self.layout.registers) > _MOST_REGISTER_BITS:
+            raise ConstraintError(
+                "patterns of several parts, or wanted several times, that are too many or too far "
+                f"apart to be kept track of: their distances and lengths, added up over all parts, "
+                f"may be {_MOST_REGISTER_BITS} at most",
+                sentence=self._sentence,
+            )
         return register
 
     def _add_stage(
         self,
         pattern: Pattern,
         number: int,
-        part: tuple[Form, ...],
+        parts: Sequence[tuple[Form, ...]],
         register: Register | None,
         ends: Sequence[int],
     ) -> None:
         """Let the forms of a part set its own register, if the one before allows it."""
-        size = _shortest(part)
+        part = parts[number]
+        size = shortest(part)
         at_end = pattern.last and number + 1 == len(ends)
         sets = ends[number] & -ends[number]
         needs = [self._needs(form.tokens, register) for form in part]
@@ -321,7 +325,13 @@ class _Numbering:
         def add(bit: int) -> None:
             wanted = 1 << bit
             enabled = ends[number - 1] if number else 0
-            stage = Stage(sum(ends[number:]), enabled, wanted, size)
+            stage = replace(
+                find_what_is_lost(pattern, number, parts, ends),
+                reached=sum(ends[number:]),
+                enabled=enabled,
+                wanted=wanted,
+                in_time=register.in_time if register and register.forms else 0,
+            )
             self.layout.stages.append(stage)
             if pattern.penalty is None:
                 self.layout.hard_tokens.append((size, stage.reached))
@@ -357,15 +367,6 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
-
-
-def _shortest(part: Sequence[Form]) -> int:
-    """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
-
-    A shorter one that counts only at the beginning is no help to an output that has begun.
-    """
-    anywhere = [form for form in part if not form.first and not form.apart]
-    return min(len(form.tokens) for form in anywhere or part)
 
 
 def _may_overlap(before: Tokens, after: Tokens) -> bool:

@@ -19,6 +19,9 @@ from lexbeam.search.automaton.trie import Goal, Progress
 
 _Entry = TypeVar("_Entry")
 
+SparseBits = tuple[tuple[int, NDArray[np.uint64]], ...]
+"""Those arrays of some sets of bits that have any, each with its number."""
+
 
 @dataclass(frozen=True)
 class Completion:
@@ -26,8 +29,10 @@ class Completion:
 
     sets: Bits  # shape of each array: (nodes,)
     repeats: Bits | None
-    needs: Bits | None
+    needs: SparseBits
     weight: IntArray  # shape: (nodes,)
+    touched: tuple[int, ...]
+    """The numbers of the arrays that have bits to set."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class BegunPhrases:
     gain: IntArray  # shape: (nodes,), the constraint tokens in the bank for it
     node: IntArray  # shape: (nodes,), the node of the suffix
     begun: Bits
-    needs: Bits | None
+    needs: SparseBits
 
 
 _NO_GOAL = Goal((), sets=0, wanted=0, size=0)
@@ -51,12 +56,19 @@ def pack_completions(ends: Sequence[Sequence[Goal]], bit_arrays: int) -> list[Co
 def _pack_goal_layer(goals: Sequence[Goal], bit_arrays: int) -> Completion:
     repeats = [goal.repeats for goal in goals]
     needs = [goal.needed(len(goal.tokens)) for goal in goals]
+    sets = pack_bits([goal.sets | goal.repeats for goal in goals], bit_arrays)
     return Completion(
         pack_bits([goal.sets for goal in goals], bit_arrays),
         pack_bits(repeats, bit_arrays) if any(repeats) else None,
-        pack_bits(needs, bit_arrays) if any(needs) else None,
+        _pack_sparse(needs, bit_arrays),
         np.array([goal.weight for goal in goals], dtype=np.int64),
+        tuple(number for number, array in enumerate(sets) if array.any()),
     )
+
+
+def _pack_sparse(sets: Sequence[int], bit_arrays: int) -> SparseBits:
+    packed = enumerate(pack_bits(sets, bit_arrays))
+    return tuple((number, array) for number, array in packed if array.any())
 
 
 def pack_progress(
@@ -72,7 +84,7 @@ def pack_progress(
                 np.array([one.gain for one in layer], dtype=np.int64),
                 np.array(nodes, dtype=np.int64),
                 pack_bits([one.wanted for one in layer], bit_arrays),
-                pack_bits(needs, bit_arrays) if any(needs) else None,
+                _pack_sparse(needs, bit_arrays),
             )
         )
     return packed
@@ -87,8 +99,8 @@ def _layers(rows: Sequence[Sequence[_Entry]], nothing: _Entry) -> list[list[_Ent
 def is_in_progress(layer: BegunPhrases, states: States, unmet: Bits) -> BoolArray:
     """Return a mask of those whose suffix has begun something that is of use."""
     of_use = intersects(layer.begun, states.node, unmet)
-    if layer.needs is not None:
-        of_use &= _allowed(layer.needs, states.node, states.seen)
+    if layer.needs:
+        of_use &= is_allowed(layer.needs, states.node, states.seen)
     return of_use
 
 
@@ -112,12 +124,14 @@ def nodes_in_progress(layers: Sequence[BegunPhrases], states: States) -> IntArra
     return node
 
 
-def _allowed(needs: Bits, node: IntArray, bits: Bits) -> BoolArray:
+def is_allowed(needs: SparseBits, node: IntArray, bits: Bits) -> BoolArray:
     """Return a mask of those that have one of the bits needed, or need none."""
-    free: BoolArray = needs[0][node] == 0
-    for array in needs[1:]:
-        free &= array[node] == 0
-    return np.asarray(free | intersects(needs, node, bits))
+    free, there = np.ones(node.shape, np.bool_), np.zeros(node.shape, np.bool_)
+    for number, array in needs:
+        needed = array[node]
+        free = free & (needed == 0)
+        there = there | ((needed & bits[number]) != 0)
+    return free | there
 
 
 def complete(
@@ -125,21 +139,21 @@ def complete(
 ) -> tuple[Bits, IntArray]:
     """Mark the phrases that end at the nodes as met, each occurrence once."""
     for layer in layers:
-        allowed = None if layer.needs is None else _allowed(layer.needs, node, met)
-        grown: list[NDArray[np.uint64]] = []
+        allowed = is_allowed(layer.needs, node, met) if layer.needs else None
+        grown = list(met)
         new_anywhere: NDArray[np.uint64] | None = None
-        carry: NDArray[np.uint64] | None = None
-        for number, bits in enumerate(met):
+        for number in layer.touched:
+            bits = met[number]
             new = layer.sets[number][node]
             if layer.repeats is not None:
                 shifted = bits << np.uint64(1)
-                shifted = shifted if carry is None else shifted | carry
+                if number:
+                    shifted = shifted | (met[number - 1] >> np.uint64(63))
                 new = new | (shifted & layer.repeats[number][node])
-                carry = bits >> np.uint64(63)
             new = new & ~bits
             if allowed is not None:
                 new = np.where(allowed, new, np.uint64(0))
-            grown.append(bits | new)
+            grown[number] = bits | new
             new_anywhere = new if new_anywhere is None else new_anywhere | new
         if new_anywhere is not None:
             met_tokens = met_tokens + layer.weight[node] * (new_anywhere != 0)

@@ -46,6 +46,9 @@ class Pattern:
     exact: bool = False
     """It may not occur more often than it is given; only for a pattern that ``may_overlap``."""
 
+    demand: int = 0
+    """Tells patterns apart that are alike, but are demanded each by itself."""
+
     @property
     def strict(self) -> bool:
         """Whether the output has to begin with it, and may go on with its last word."""

@@ -2,11 +2,10 @@
 
 The search promises that every constraint is met as long as the length limit allows it. To keep
 the promise, a hypothesis must be dropped when it can no longer finish within the limit, and not
-before. The constraint tokens that are missing (C minus its bank) are enough if phrases are put
-side by side, but phrases may share tokens, and avoided phrases may forbid that order. So for a
-sentence with few phrases the exact number is worked out for each state of its automaton, backwards
-from the states that may end; with many phrases, where there are too many states, C minus the bank
-is used.
+before. For a sentence with few phrases the exact number is worked out for each state of its
+automaton, backwards from the states that may end: phrases may share tokens, and avoided phrases may
+stand in the way. With many phrases, where there are too many states, the length of a plan is used
+(`automaton.plans`): phrases are written side by side.
 """
 
 from __future__ import annotations
@@ -15,19 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, IntArray
+from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ANCHORS, ROOT
-
-NEVER = 1 << 40
-"""The need of a state from which no end can be reached."""
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
 _MOST_STATES_AT_ONCE = 1 << 11
-_MOST_MOVES_AT_ONCE = 1 << 14
 """So many are worked out before decoding starts, more only when a limit comes near."""
+_MOST_MOVES = 1 << 14
+"""Of patterns that count distances; there are too many states to try more."""
+_MOST_HELPFUL = 96
+"""Of more tokens than this only some are asked for."""
 _MOST_BITS_OF_KEYS = 40
 
 
@@ -54,7 +54,9 @@ class RemainingTokens:
             sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
         )
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
+        self._chained = chained
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
+        self._plans: dict[int, Plans] = {}
         self._laid_out = False
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
@@ -63,8 +65,9 @@ class RemainingTokens:
         at_once = self.exact & (
             chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
         )
-        for sentence in np.flatnonzero(self.exact & ~self._concatenates()).tolist():
-            solved = self._solve(sentence, at_once=True) if at_once[sentence] else None
+        self._side_by_side = self._concatenates()
+        for sentence in np.flatnonzero(~self._side_by_side).tolist():
+            solved = self._solve(sentence) if at_once[sentence] else None
             self.most_needed[sentence] = self._most_needed_in(sentence, solved)
 
     def _most_needed_in(self, sentence: int, solved: _Needs | None) -> int:
@@ -73,7 +76,9 @@ class RemainingTokens:
         if solved is None:
             # Before each part, and at first, a word may have to go on and another to begin. Twice
             # that is far more than has been seen; it only makes the search look earlier.
-            return 2 * (layout.hard_size + 2 * (len(layout.hard_tokens) + 1))
+            strict = (len(goal.tokens) for goal in layout.goals if goal.strict)
+            parts = len(layout.hard_tokens) + 1
+            return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
         nodes = self._automaton.tries[sentence].nodes
         if layout.strict and not any(node.avoided or node.held for node in nodes):
@@ -96,30 +101,89 @@ class RemainingTokens:
             free.append(not hindered and not glued and not anchored)
         return np.array(free, dtype=np.bool_)
 
-    def needs(self, states: States, sentences: IntArray) -> IntArray:
-        """Return how many tokens each hypothesis must still take. # shape: as the states."""
+    def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
+        """Return how many tokens each hypothesis must still take. # shape: as the states.
+
+        ``left``, which is broadcast against the states, are those that it may still take: of what
+        has enough, it need not be known how much is enough.
+        """
         if not self._laid_out:
             self._lay_out()
-        need = self._automaton.hard_need(states, sentences)
-        if not self.exact.any():
-            return need
         keys = self._keys(states, sentences)
-        exact = self.exact[sentences]
-        dense = exact & self._dense[sentences]
-        need = np.where(
-            dense, self._table[np.where(dense, keys + self._offset[sentences], 0)], need
-        )
-        for sentence in np.flatnonzero(self.exact & ~self._dense).tolist():
-            here = np.broadcast_to(sentences == sentence, need.shape)
-            need[here] = self._need_by_key(sentence, np.broadcast_to(keys, need.shape)[here])
+        dense = self._dense[sentences]
+        indices = np.where(dense, keys + self._offset[sentences], 0)
+        need: IntArray = np.array(self._table[indices])
+        if self._dense.all():
+            return need
+        sentences = np.broadcast_to(sentences, need.shape)
+        left = np.broadcast_to(left, need.shape)
+        flat = states.flat()
+        for sentence in np.unique(sentences[~np.broadcast_to(dense, need.shape)]).tolist():
+            here = sentences == sentence
+            rows = np.flatnonzero(here)
+            if self._solve(sentence) is not None:
+                need[here] = self._need_by_key(sentence, keys[here])
+            else:
+                need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
 
-    def need_of(self, sentence: int, states: States) -> int:
-        """Return the need of one hypothesis of one sentence."""
+    def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
+        """Return the need of one hypothesis of one sentence.
+
+        If it is more than the ``limit``, and not exact, a shorter output is looked for.
+        """
         if self._solve(sentence) is None:
-            return int(self._automaton.hard_need(states, np.array([sentence]))[0])
+            plan = self._plan(sentence)
+            need = int(plan.needs(states, -1)[0])
+            if need > limit >= 0:
+                plan.find_shorter(states, limit)
+                need = int(plan.needs(states, -1)[0])
+            return need
         keys = self._keys(states, np.array([sentence]))
         return int(self._need_by_key(sentence, keys)[0])
+
+    def _plan(self, sentence: int) -> Plans:
+        if sentence not in self._plans:
+            self._plans[sentence] = Plans(
+                self._automaton,
+                sentence,
+                self.helpful_tokens(sentence),
+                self._most_needed_in(sentence, None),
+                self._is_proven(sentence),
+            )
+        return self._plans[sentence]
+
+    def _is_proven(self, sentence: int) -> bool:
+        """Return whether writing what is unmet side by side always works (`side_by_side`)."""
+        layout, trie = self._automaton.layouts[sentence], self._automaton.tries[sentence]
+        words = self._automaton.whole_words
+        anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
+        bits = layout.hard_wanted
+        for goal in anywhere:
+            bits &= ~goal.wanted
+        return (
+            not bits
+            and not layout.strict
+            and (layout.at_end & layout.hard).bit_count() <= 1
+            and not any(node.avoided or node.held for node in trie.nodes)
+            and not any(goal.exact for goal in layout.goals)
+            and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
+        )
+
+    def helpful_tokens(self, sentence: int) -> IntArray:
+        """Return tokens that a hypothesis may need though they go on with no constraint."""
+        if self._side_by_side[sentence] and not self._chained[sentence]:
+            return np.empty(0, np.int64)
+        tokens = self._relevant_tokens(sentence)[0]
+        if len(tokens) <= _MOST_HELPFUL:
+            return tokens
+        in_trie = self._automaton.tries[sentence].alphabet
+        first: dict[int, Tokens] = {}
+        for goal in self._automaton.layouts[sentence].goals:
+            if goal.tokens[0] >= 0:
+                first[goal.wanted] = min(first.get(goal.wanted, goal.tokens), goal.tokens, key=len)
+        others = tokens[~np.isin(tokens, in_trie)]
+        return np.unique([*others.tolist(), *(tokens[0] for tokens in first.values())])
 
     def _keys(self, states: States, sentences: IntArray) -> IntArray:
         """Return a number for each state: its node and what it has met."""
@@ -146,17 +210,14 @@ class RemainingTokens:
         self._table = np.concatenate(tables)
         self._laid_out = True
 
-    def _solve(self, sentence: int, at_once: bool = False) -> _Needs | None:
-        """Work the need out for each state of a sentence; None if there are too many.
-
-        With ``at_once`` only what can be done before decoding starts; the rest is tried later.
-        """
+    def _solve(self, sentence: int) -> _Needs | None:
+        """Work the need out for each state of a sentence; None if there are too many."""
         if self.exact[sentence] and self._solved[sentence] is None:
-            if self._automaton.layouts[sentence].registers:
-                self._solved[sentence] = self._solve_reachable(sentence, at_once)
+            if self._chained[sentence]:
+                self._solved[sentence] = self._solve_reachable(sentence)
             else:
                 self._solved[sentence] = self._solve_all(sentence)
-            self.exact[sentence] = at_once or self._solved[sentence] is not None
+            self.exact[sentence] = self._solved[sentence] is not None
         return self._solved[sentence]
 
     def _solve_all(self, sentence: int) -> _Needs:
@@ -168,10 +229,10 @@ class RemainingTokens:
         )
         return _Needs(None, _shortest(following, closed, done))
 
-    def _solve_reachable(self, sentence: int, at_once: bool) -> _Needs | None:
+    def _solve_reachable(self, sentence: int) -> _Needs | None:
         """List the states that an output can reach; most combinations of registers are none."""
         tokens, aside = self._relevant_tokens(sentence)
-        most = _MOST_MOVES_AT_ONCE // len(tokens) if at_once else _MOST_STATES
+        most = _MOST_MOVES // len(tokens)
         bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
         known = new = self._keys(start, np.array([sentence]))
@@ -205,14 +266,13 @@ class RemainingTokens:
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
         after = automaton.advance(states.column(), tokens[None, :])
-        closed, done = automaton.breaks(after), np.ones(len(nodes), dtype=np.bool_)
-        closed |= automaton.is_one_too_many(states, np.broadcast_to(tokens, closed.shape))
+        closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
+        done = np.ones(len(nodes), dtype=np.bool_)
         if automaton.bit_arrays:
             hard = np.uint64(automaton.layouts[sentence].hard)
             done = (states.seen[0] & hard) == hard
         hold = automaton.hold(states)
         if hold is not None and automaton.whole_words is not None:
-            closed |= hold[:, None] & automaton.whole_words.ended(tokens)
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.search.arrays import Bits, IntArray
@@ -36,6 +37,10 @@ class States(NamedTuple):
     def column(self) -> States:
         """Return the states as one column, to be broadcast against a row of tokens each."""
         return self._each(lambda array: array[:, None])
+
+    def flat(self) -> States:
+        """Return the states in one dimension."""
+        return self._each(lambda array: np.broadcast_to(array, self.node.shape).ravel())
 
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
         """Apply a function to every array, once to arrays that are both met and seen."""

@@ -16,6 +16,9 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray, pack_rows
 from lexbeam.search.automaton.trie import APART, BEGIN, ROOT, Trie
 
+_MOST_MOVES = 32
+"""Moves of one node that are compared one by one: the beginning of a word may have thousands."""
+
 
 @dataclass(frozen=True)
 class Transitions:
@@ -32,6 +35,8 @@ class Transitions:
     """The symbols that lead elsewhere than from the root. # shape: (nodes, moves)"""
     move_targets: IntArray
     """Where these lead. # shape: (nodes, moves)"""
+    listed: tuple[IntArray, IntArray] | None = None
+    """The same as sorted keys (node · symbols + symbol) and targets, where a node has many."""
 
     @classmethod
     def compile(
@@ -61,6 +66,10 @@ class Transitions:
                 symbols.append(symbol[list(node.moves)].tolist() if node.moves else [])
                 targets.append([root + target for target in node.moves.values()])
                 row_of_node.append(sentence * count)
+        listed = None
+        if max(map(len, symbols)) > _MOST_MOVES:
+            listed = _list_moves(symbols, targets, count)
+            symbols = targets = [[] for _ in symbols]
         return cls(
             symbol,
             count,
@@ -68,6 +77,7 @@ class Transitions:
             np.array(row_of_node, dtype=np.int64),
             pack_rows(symbols, fill=-1),
             pack_rows(targets, fill=0),
+            listed,
         )
 
     def follow(self, node: IntArray, tokens: IntArray) -> IntArray:
@@ -79,12 +89,27 @@ class Transitions:
             fits = self.move_symbols.take(node, axis=0) == symbol[..., None]
             moved = (self.move_targets.take(node, axis=0) * fits).max(axis=-1)
             target = np.where(moved > 0, moved, target)
+        if self.listed is not None:
+            keys, targets = self.listed
+            sought = node * self.symbols + symbol
+            index = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+            target = np.where(keys[index] == sought, targets[index], target)
         return target
 
     def sentence_of(self, node: IntArray) -> IntArray:
         """Return the sentence that each node belongs to, of node 0 the first."""
         sentence: IntArray = self.row_of_node[node] // self.symbols
         return sentence
+
+
+def _list_moves(
+    symbols: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], count: int
+) -> tuple[IntArray, IntArray]:
+    """Return moves as sorted keys, and their targets."""
+    keys = [node * count + each for node, row in enumerate(symbols) for each in row]
+    flat = np.array([target for row in targets for target in row], dtype=np.int64)
+    order = np.argsort(keys)
+    return np.array(keys, dtype=np.int64)[order], flat[order]
 
 
 def _number_symbols(

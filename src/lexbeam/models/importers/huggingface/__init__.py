@@ -72,6 +72,7 @@ def import_checkpoint(
         calibration_text=calibration_text,
         framing=framing,
         precision=precision,
+        alignment=family.alignment(network.config),
         origin=f"Hugging Face, {family.model_type}: {_name(settings.get('_name_or_path'), folder)}",
     )
     return Path(out)

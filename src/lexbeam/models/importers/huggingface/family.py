@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import register_all
+from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.importers.huggingface.framing import (
     ImportOptions,
@@ -101,6 +102,10 @@ class Family(ABC):
             output_start=(around.start, *forced),
             never=excluded_tokens(self.folder, generation),
         )
+
+    def alignment(self, config: TransformerConfig) -> tuple[int, int] | None:  # noqa: ARG002
+        """Return the decoder layer and head that were trained to align, if it is known."""
+        return None
 
     def surroundings(
         self,

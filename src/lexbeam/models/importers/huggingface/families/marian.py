@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.importers.huggingface.bart_network import bart_network, take_sinusoids
 from lexbeam.models.importers.huggingface.family import Family
@@ -24,6 +25,9 @@ from lexbeam.models.importers.huggingface.vocabularies import (
     special_tokens,
 )
 from lexbeam.models.model import naming
+
+_ALIGNED = "transformer-align"
+"""What OPUS-MT calls models that were trained with guided alignment."""
 
 
 class Marian(Family, model_types=("marian",)):
@@ -59,6 +63,12 @@ class Marian(Family, model_types=("marian",)):
                 target_ids,
                 special.eos,
             )
+
+    def alignment(self, config: TransformerConfig) -> tuple[int, int] | None:
+        """Return the head that Marian's guided alignment trains, if the model card names it."""
+        card = self.folder / "README.md"
+        text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
+        return (config.decoder_layers - 1, 0) if _ALIGNED in text else None
 
     def surroundings(
         self,

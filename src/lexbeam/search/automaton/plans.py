@@ -1,0 +1,174 @@
+"""Plans: how the output of a state can be ended, one token after the other.
+
+Where a sentence has too many states to work out the need of each, a plan takes its place. The next
+token of a plan depends on nothing but the state, so a state's plan is one token longer than that
+of the state it leads to: whoever has room for its plan always has a token after which there still
+is room. Plans are not the shortest outputs, but they are outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_bits
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.side_by_side import SideBySide
+from lexbeam.search.automaton.states import States
+
+NEVER = 1 << 40
+"""The need of a state from which no end can be reached."""
+
+_WIDTH = 128
+"""States that are kept side by side when a short output is looked for."""
+
+_Key = tuple[int, ...]
+
+
+class Plans:
+    """The plans of one sentence.
+
+    ``tokens`` are those that a plan may need beside the ones that go on with a constraint;
+    ``longest`` is the length of the longest plan. ``proven`` says that `SideBySide` is the length
+    of a plan for each state, so that plans need not be followed to know it.
+    """
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        sentence: int,
+        tokens: IntArray,
+        longest: int,
+        proven: bool,
+    ) -> None:
+        self._automaton = automaton
+        self._tokens = tokens
+        self._longest = longest
+        self._proven = proven
+        self._enough = SideBySide(automaton, sentence)
+        self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
+        self._known: dict[_Key, int] = {}
+
+    def needs(self, states: States, left: int) -> IntArray:
+        """Return the length of each state's plan, or, where it is at most ``left``, a bound.
+
+        # shape: (states,)
+        """
+        if self._proven:
+            need = self._enough.needs(states)
+            if not self._known or (need <= left).all():
+                return need
+            late = np.flatnonzero(need > left)
+            keys = self._keys(states.take(late))
+            need[late] = np.minimum(need[late], [self._known.get(key, NEVER) for key in keys])
+            return need
+        keys = self._keys(states)
+        first = {key: number for number, key in enumerate(keys) if key not in self._known}
+        if first:
+            self._follow(states.take(np.array(list(first.values()))), list(first))
+        return np.array([self._known[key] for key in keys], np.int64)
+
+    def _keys(self, states: States) -> list[_Key]:
+        """Return what tells states apart; what was seen follows from node and what was met."""
+        return list(zip(*(a.tolist() for a in (states.node, *states.met)), strict=True))
+
+    def _follow(self, states: States, keys: Sequence[_Key]) -> None:
+        """Follow the plans of states to their ends, or to where they are known."""
+        paths: list[list[_Key]] = [[key] for key in keys]
+        rows = np.arange(len(paths))  # those that go on
+        for _ in range(self._longest + 1):
+            done = self._is_done(states)
+            for row in rows[done].tolist():
+                self._remember(paths[row], 0)
+            states, rows = states.take(np.flatnonzero(~done)), rows[~done]
+            if not len(rows):
+                break
+            states, open_rows = self._take_next(states)
+            rows = rows[open_rows]
+            going = []
+            reached = zip(rows.tolist(), self._keys(states), strict=True)
+            for number, (row, key) in enumerate(reached):
+                paths[row].append(key)
+                if key in self._known:
+                    self._remember(paths[row], self._known[key])
+                else:
+                    going.append(number)
+            states, rows = states.take(np.array(going, np.int64)), rows[going]
+        for path in paths:
+            self._known.setdefault(path[0], NEVER)
+
+    def _remember(self, path: Sequence[_Key], need: int) -> None:
+        """Remember the length of a plan that ends with a state of known need."""
+        if need >= NEVER:
+            return
+        for more, key in enumerate(reversed(path)):
+            self._known[key] = min(need + more, self._known.get(key, NEVER))
+
+    def _take_next(self, states: States) -> tuple[States, BoolArray]:
+        """Take the next token of each state's plan; also return which states have one."""
+        after, forbidden = self._look_ahead(states)
+        need = np.where(forbidden, NEVER, self._enough.needs(after).reshape(forbidden.shape))
+        best = need.argmin(axis=1)
+        possible = need[np.arange(len(need)), best] < NEVER
+        chosen = (np.arange(len(need)) * need.shape[1] + best)[possible]
+        return after.take(chosen), possible
+
+    def _look_ahead(self, states: States) -> tuple[States, BoolArray]:
+        """Return where tokens lead, in one dimension, and which are forbidden.
+
+        # shape of the second: (states, tokens).
+        """
+        automaton = self._automaton
+        asked, _ = automaton.ask(states)
+        more = np.broadcast_to(self._tokens, (len(states.node), len(self._tokens)))
+        strict = automaton.strict(states)
+        if strict is not None:
+            more = np.where(strict[:, None], PAD, more)
+        tokens = np.concatenate((asked, more), axis=1)
+        after = automaton.advance(states.column(), tokens)
+        forbidden = automaton.forbids(states, tokens, after) | (tokens == PAD)
+        return after.flat(), forbidden
+
+    def _is_done(self, states: States) -> BoolArray:
+        done = np.ones(len(states.node), np.bool_)
+        for hard, seen in zip(self._hard, states.seen, strict=True):
+            done &= (hard & ~seen) == 0
+        hold = self._automaton.hold(states)
+        return done if hold is None else done & ~hold
+
+    def find_shorter(self, start: States, limit: int) -> None:
+        """Look for an output of at most ``limit`` tokens, and make it the plan of its states."""
+        beam, parents = start, []
+        levels = [self._keys(start)]
+        for _ in range(limit):
+            after, forbidden = self._look_ahead(beam)
+            need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
+            keys = self._keys(after)
+            order = need.argsort(kind="stable")
+            best: dict[_Key, int] = {}
+            for number in order[need[order] < NEVER].tolist():
+                if len(best) == _WIDTH:
+                    break
+                best.setdefault(keys[number], number)
+            if not best:
+                return
+            chosen = np.array(list(best.values()))
+            beam = after.take(chosen)
+            parents.append(chosen // forbidden.shape[1])
+            levels.append(list(best))
+            done = np.flatnonzero(self._is_done(beam))
+            if len(done):
+                self._remember(_trace_back(levels, parents, int(done[0])), 0)
+                return
+
+
+def _trace_back(
+    levels: Sequence[Sequence[_Key]], parents: Sequence[IntArray], index: int
+) -> list[_Key]:
+    """Return the states that led to one of the last level."""
+    path = [levels[-1][index]]
+    for level, parent in zip(reversed(levels[:-1]), reversed(parents), strict=True):
+        index = int(parent[index])
+        path.append(level[index])
+    return path[::-1]

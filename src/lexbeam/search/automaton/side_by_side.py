@@ -1,0 +1,123 @@
+"""How many tokens are enough if all that is unmet is written side by side.
+
+The output may go on with one thing that has begun; everything else is written from its beginning,
+one after the other. So what counts as met is only what nothing that follows can undo: a part with
+a limit to the distance of the next one is lost when something else is written first.
+`docs/search.md` has the proof that the next token of this plan always lowers the number by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import Bits, BoolArray, IntArray, pack_bits
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.stages import Stage
+from lexbeam.search.automaton.states import States
+
+
+class _Chained(NamedTuple):
+    """Stages of which some would be lost. # shape of all: (stages,)."""
+
+    wanted: Bits
+    in_time: Bits
+    before: IntArray
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage], bit_arrays: int) -> _Chained:
+        return cls(
+            pack_bits([stage.wanted for stage in stages], bit_arrays),
+            pack_bits([stage.in_time for stage in stages], bit_arrays),
+            np.array([stage.before for stage in stages], np.int64),
+        )
+
+    def most_saved(self, unmet: Bits, bits: Bits) -> IntArray:
+        """Return the tokens that need not be written again if the next stage comes now."""
+        if not len(self.before):
+            return np.zeros(len(unmet[0]) if unmet else 0, np.int64)
+        ready = _common(self.wanted, unmet) & _common(self.in_time, bits)
+        most: IntArray = (self.before * ready).max(axis=1)
+        return most
+
+
+class SideBySide:
+    """The tokens of one sentence that are enough, for each of its states."""
+
+    def __init__(self, automaton: Automaton, sentence: int) -> None:
+        self._automaton = automaton
+        layout, arrays = automaton.layouts[sentence], automaton.bit_arrays
+        stages = [stage for stage in layout.stages if stage.hard]
+        reached = {stage.reached for stage in stages}
+        parts = [(size, bits) for size, bits in layout.hard_tokens if bits not in reached]
+        parts += [(stage.size, stage.safe) for stage in stages if not stage.at_end]
+        self._sizes = np.array([size for size, _ in parts], np.int64)  # shape: (parts,)
+        self._safe = pack_bits([bits for _, bits in parts], arrays)
+        last = [stage for stage in stages if stage.at_end]
+        self._last_sizes = np.array([stage.size for stage in last], np.int64)
+        self._at_end = pack_bits([stage.reached & layout.at_end for stage in last], arrays)
+        is_last = sum(stage.wanted for stage in last)
+        self._wanted = pack_bits([layout.hard_wanted & ~is_last], arrays)
+        self._wanted_last = pack_bits([is_last], arrays)
+        limited = [stage for stage in stages if stage.before]
+        self._stages = _Chained.of([stage for stage in limited if not stage.at_end], arrays)
+        self._last_stages = _Chained.of([stage for stage in limited if stage.at_end], arrays)
+
+    def needs(self, states: States) -> IntArray:
+        """Return how many tokens are enough. # shape: (states,)."""
+        if not states.met:
+            return np.zeros_like(states.node)
+        if self._automaton.whole_words is None:
+            return self._count(states.node, states.seen, begun=True)
+        # What has begun may go on with the word, and so undo what has only been seen.
+        by_words = self._count(states.node, states.seen, begun=False)
+        return np.minimum(by_words, self._count(states.node, states.met, begun=True))
+
+    def _count(self, node: IntArray, bits: Bits, begun: bool) -> IntArray:
+        """Return the tokens that are enough, if the output goes on with what has begun, or not."""
+        unmet = self._automaton.of_use(node, bits)
+        rest = ((~_common(self._safe, bits)) * self._sizes).sum(axis=1)
+        last = ((~_common(self._at_end, bits)) * self._last_sizes).sum(axis=1)
+        wanted = tuple(a & b for a, b in zip(unmet, self._wanted, strict=True))
+        saved = self._stages.most_saved(wanted, bits)
+        if begun:
+            saved = np.maximum(saved, self._most_begun(node, wanted, bits, self._stages))
+        need: IntArray = rest - saved
+        if not len(self._last_sizes):
+            return need
+        # The end of the output comes last: its beginning is of no use before that.
+        wanted = tuple(a & b for a, b in zip(unmet, self._wanted_last, strict=True))
+        saved_last = self._last_stages.most_saved(wanted, bits)
+        if begun:
+            more = self._most_begun(node, wanted, bits, self._last_stages)
+            saved_last = np.maximum(saved_last, more)
+        all_last = int(self._last_sizes.sum())
+        return np.where(rest > 0, need + all_last, np.maximum(last - saved_last, 0))
+
+    def _most_begun(self, node: IntArray, wanted: Bits, bits: Bits, stages: _Chained) -> IntArray:
+        """Return the most tokens that something in progress has, with the stages before it."""
+        most = np.zeros_like(node)
+        for gain, begun, allowed in self._automaton.begun(node, bits):
+            useful = tuple(a & b for a, b in zip(begun, wanted, strict=True))
+            there = allowed & np.logical_or.reduce([array != 0 for array in useful])
+            saved = gain
+            if len(stages.before):
+                saved = gain + (_common(stages.wanted, useful) * stages.before).max(axis=1)
+            most = np.maximum(most, saved * there)
+        return most
+
+
+def _common(table: Bits, bits: Bits) -> BoolArray:
+    """Return a mask of the sets of a table that share a member with each of some others.
+
+    # shape: (others, table).
+    """
+    common: NDArray[np.bool_] | None = None
+    for array, other in zip(table, bits, strict=True):
+        shared = (other[:, None] & array) != 0
+        common = shared if common is None else common | shared
+    assert common is not None
+    return common

@@ -1,0 +1,73 @@
+"""The parts of a pattern as stages: what each counts for, and what is lost if it comes too late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lexbeam.search.automaton.patterns import Form, Pattern
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of a pattern whose tokens are counted from the bits, not when it is met."""
+
+    reached: int
+    """Bits of which one is set when the stage, or a later one, has been reached."""
+    enabled: int
+    """Bits of which one must be set before the stage can be reached; none: it always can be."""
+    wanted: int
+    """The bit that stands for the stage."""
+    size: int
+    """Its constraint tokens."""
+    safe: int = 0
+    """Bits of which one is set when the stage can't be lost any more by what follows."""
+    before: int = 0
+    """Constraint tokens of the stages before it that are lost if it is not reached in time."""
+    in_time: int = 0
+    """Bits of which one must be set for it to begin now, if there is a limit; else none."""
+    hard: bool = True
+    """Whether it can't be given up."""
+    at_end: bool = False
+    """Whether it is reached for good only if the output ends with its pattern."""
+
+
+def find_what_is_lost(
+    pattern: Pattern, number: int, parts: Sequence[tuple[Form, ...]], ends: Sequence[int]
+) -> Stage:
+    """Return a stage that knows what is lost if the output goes on with something else.
+
+    Where there is a limit, all parts of a copy are lost; of a pattern at the end of the output,
+    the last part is, with those that have to stand near it.
+    """
+    inner = len(pattern.parts)
+    start, stop = number, number + 1
+    if pattern.within is not None:
+        start = number - number % inner
+        stop = start + inner
+    return Stage(
+        reached=0,
+        enabled=0,
+        wanted=0,
+        size=shortest(parts[number]),
+        safe=sum(ends[at] for at in range(stop - 1, len(ends)) if _is_safe(pattern, at, ends)),
+        before=sum(shortest(parts[at]) for at in range(start, number)),
+        hard=pattern.penalty is None,
+        at_end=pattern.last and stop == len(ends),
+    )
+
+
+def _is_safe(pattern: Pattern, number: int, ends: Sequence[int]) -> bool:
+    """Return whether nothing that follows can undo the end of a part."""
+    if number + 1 == len(ends):
+        return not pattern.last
+    return pattern.within is None or (number + 1) % len(pattern.parts) == 0
+
+
+def shortest(part: Sequence[Form]) -> int:
+    """Return the tokens of the shortest form, of those that may stand anywhere if there are any.
+
+    A shorter one that counts only at the beginning is no help to an output that has begun.
+    """
+    anywhere = [form for form in part if not form.first and not form.apart]
+    return min(len(form.tokens) for form in anywhere or part)

@@ -1,0 +1,42 @@
+"""Going on from a bundle: its vocabulary, and its weights as if they had never been rounded."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lexbeam.errors import InputError
+from lexbeam.models import bundle
+from lexbeam.text.moses_vocabulary import CODES, PIECES
+from lexbeam.train.config import RunConfig
+from lexbeam.train.parts import TiedNetwork
+from lexbeam.train.vocabulary import MODEL
+
+SENTENCEPIECE = "source.spm"
+"""A bundle's SentencePiece model of both languages."""
+
+
+def copy_vocabulary(config: RunConfig) -> None:
+    """Copy the vocabulary of the bundle that a run starts from into the run's directory."""
+    folder, directory = Path(config.training.start), Path(config.directory)
+    moses = config.vocabulary.kind == "moses-bpe"
+    files = {CODES: CODES, PIECES: PIECES} if moses else {SENTENCEPIECE: MODEL}
+    one_for_both = not (folder / "target.spm").exists()
+    if not one_for_both or not all((folder / name).is_file() for name in files):
+        kind = config.vocabulary.kind
+        raise InputError(f"training.start: {folder} is no bundle with one {kind} vocabulary")
+    for name, kept in files.items():
+        shutil.copyfile(folder / name, directory / kept)
+
+
+def load_weights(config: RunConfig, network: TiedNetwork) -> None:
+    """Give a network the weights of the bundle that its run starts from."""
+    folder = Path(config.training.start)
+    shape, weights = bundle.read_network(folder)
+    wanted = network.architecture()
+    if shape != wanted:
+        raise InputError(
+            f"training.start: {folder} holds a network of another shape: {shape.describe()}, not "
+            f"{wanted.describe()}"
+        )
+    network.load_named_weights(weights)

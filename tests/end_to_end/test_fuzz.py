@@ -1,0 +1,53 @@
+"""A short share of what `scripts/fuzz` does for as long as one likes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzz.campaign import Failure, Kind, run
+from fuzz.cli_checks import CLI
+from fuzz.main import main
+from fuzz.model_checks import MODELS
+from fuzz.text_checks import text_kind
+from fuzz.token_checks import TOKEN
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "problems"),
+    [(TOKEN, 400), (text_kind(), 80), (MODELS, 12), (CLI, 8)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_every_promise_is_kept(kind: Kind[Any], problems: int) -> None:
+    tally = run(kind, seed=13, problems=problems)
+    assert tally.problems == problems
+    assert not tally.failures, "\n".join(failure.reproduction for failure in tally.failures)
+
+
+def test_a_broken_promise_is_shown_as_small_as_it_gets() -> None:
+    def check(problem: int) -> list[Failure]:
+        return [Failure("numbers are small", f"{problem}")] if problem > 10 else []
+
+    kind = Kind("number", lambda random: random.randrange(100), check, str, lambda n: [n - 1])
+    tally = run(kind, seed=1, problems=50)
+    assert 0 < len(tally.failures) < 50
+    assert tally.failures[0].reproduction.splitlines()[-1] == "11"
+    assert "--seed 1 --first" in tally.failures[0].reproduction
+    assert run(kind, seed=1, problems=50) == tally
+
+
+def test_the_last_line_is_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "token", "--problems", "3", "--seed", "5"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "seed 5: token: 3 problems, 0 failed"
+
+
+def test_the_script_runs_from_anywhere(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "fuzz"), "--only", "cli", "--problems", "0"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "seed 1: cli: 0 problems, 0 failed\n"

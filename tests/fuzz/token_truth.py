@@ -1,0 +1,191 @@
+"""What is met in an output of tokens, and which output is the best: by trying all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from random import Random
+
+from fuzz.token_problems import Marks, Problem, Sentence, make_scorer
+from lexbeam.search import Form, Pattern
+
+Output = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """An output that keeps to its request, best first when sorted."""
+
+    rank: float
+    """What outputs are compared by: its score, less what it pays for what it gave up."""
+    tokens: Output
+
+
+def ends_of(
+    tokens: Sequence[int], output: Output, start: int, marks: Marks | None, goes_on: bool
+) -> Iterator[int]:
+    """Yield where some tokens end if they stand at a place as whole words."""
+    end = start + len(tokens)
+    if output[start:end] != tuple(tokens):
+        return
+    if (
+        marks is None
+        or goes_on
+        or end == len(output)
+        or marks.closing[tokens[-1]]
+        or marks.boundary[output[end]]
+    ):
+        yield end
+
+
+def occurrences(tokens: Sequence[int], output: Output, marks: Marks | None) -> int:
+    """Count where a phrase stands; occurrences may overlap."""
+    places = range(len(output))
+    return sum(len(list(ends_of(tokens, output, at, marks, False))) for at in places)
+
+
+def _form_ends(form: Form, output: Output, start: int, marks: Marks | None, on: bool) -> set[int]:
+    if form.first and start:
+        return set()
+    return set(ends_of(form.tokens, output, start, marks, on))
+
+
+def _words(tokens: Output, marks: Marks | None) -> int:
+    return len(tokens) if marks is None else sum(marks.starting[token] for token in tokens)
+
+
+def _chain_ends(
+    pattern: Pattern, copies: int, output: Output, marks: Marks | None, goes_on: bool
+) -> set[int]:
+    """Return all places where so many copies of a pattern, one behind the other, can end."""
+    reached = {0}
+    for number, part in enumerate(pattern.parts * copies):
+        limit = pattern.within if number % len(pattern.parts) else None
+        reached = {
+            end
+            for after in reached
+            for start in range(after, len(output))
+            if limit is None or _words(output[after:start], marks) <= limit
+            for form in part
+            for end in _form_ends(form, output, start, marks, goes_on)
+        }
+    return reached
+
+
+def is_strict(pattern: Pattern) -> bool:
+    """Say whether a pattern is what the output has to begin with, and nothing more."""
+    alone = len(pattern.parts) == 1 and pattern.penalty is None and not pattern.last
+    return alone and all(form.first for form in pattern.parts[0])
+
+
+def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None) -> int:
+    """Return how often a demand is met, at most as often as it is wanted."""
+    if not isinstance(demand, Pattern):
+        return min(wanted, occurrences(demand, output, marks))
+    if is_strict(demand):
+        return wanted if _chain_ends(demand, 1, output, marks, True) else 0
+    if demand.last:
+        return wanted if len(output) in _chain_ends(demand, 1, output, marks, False) else 0
+    copies = range(wanted, 0, -1)
+    return next((n for n in copies if _chain_ends(demand, n, output, marks, False)), 0)
+
+
+def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | None:
+    """Return what an output pays for what it lacks; None if it does not keep to its request.
+
+    With a scorer that can't keep a word from ending, an avoided word is not even begun.
+    """
+    marks = problem.marks
+    if output[: len(sentence.prefix)] != sentence.prefix or len(output) > sentence.limit:
+        return None
+    must_end = sentence.whole and sentence.prefix
+    if must_end and not set(ends_of(sentence.prefix, output, 0, marks, False)):
+        return None
+    holds = marks if problem.holds else None
+    if any(occurrences(avoided, output, holds) for avoided in sentence.avoid):
+        return None
+    paid = 0.0
+    for demand, wanted in Counter(sentence.demands).items():
+        missing = wanted - times_met(demand, wanted, output, marks)
+        price = demand.penalty if isinstance(demand, Pattern) else None
+        if missing and price is None:
+            return None
+        paid += missing * (price or 0.0)
+    return paid
+
+
+def every_output(problem: Problem, sentence: Sentence) -> Iterator[Output]:
+    """Yield every output that begins with the prefix, short ones first."""
+    eos = problem.eos
+    tokens = [token for token in range(problem.size) if token != eos]
+    for more in range(sentence.limit - len(sentence.prefix) + 1):
+        for rest in product(tokens, repeat=more):
+            yield (*sentence.prefix, *rest)
+
+
+def is_possible(problem: Problem, sentence: Sentence) -> bool:
+    """Say whether any output keeps to a request; of large ones, whether one is at hand."""
+    if any(price_of(problem, sentence, each) is not None for each in witnesses(problem, sentence)):
+        return True
+    if problem.roomy:
+        return False
+    outputs = every_output(problem, sentence)
+    return any(price_of(problem, sentence, each) is not None for each in outputs)
+
+
+def witnesses(problem: Problem, sentence: Sentence) -> Iterator[Output]:
+    """Yield outputs in which all that is demanded stands side by side."""
+    random = Random(problem.seed)
+    tokens = [token for token in range(problem.size) if token != problem.eos]
+    for between in (0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1):
+        demands = random.sample(sentence.demands, len(sentence.demands))
+        demands.sort(key=lambda each: isinstance(each, Pattern) and each.last)
+        demands.sort(key=lambda each: not (isinstance(each, Pattern) and is_strict(each)))
+        output = sentence.prefix
+        for demand in demands:
+            parts = demand.parts if isinstance(demand, Pattern) else ((Form(demand),),)
+            output += tuple(random.choices(tokens, k=between)) if output else ()
+            for part in parts:
+                usual = [form for form in part if not form.first] or part
+                output += random.choice(usual).tokens
+        yield output
+
+
+def log_prob(problem: Problem, source: str, output: Output) -> float:
+    """Return what the model gives an output, its end included."""
+    scorer = make_scorer(problem)
+
+    @cache
+    def row(prefix: Output) -> list[float]:
+        return [float(value) for value in scorer.next_log_probs(source, prefix)]
+
+    steps = sum(row(output[:at])[token] for at, token in enumerate(output))
+    return steps + row(output)[problem.eos]
+
+
+def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
+    """Return all outputs that keep to a request, best first."""
+    scorer = make_scorer(problem)
+    sums: dict[Output, tuple[float, list[float]]] = {}
+
+    def scored(output: Output) -> tuple[float, list[float]]:
+        if output not in sums:
+            before = 0.0
+            if output:
+                so_far, row = scored(output[:-1])
+                before = so_far + row[output[-1]]
+            row = [float(v) for v in scorer.next_log_probs(sentence.source, output)]
+            sums[output] = before, row
+        return sums[output]
+
+    found = []
+    for output in every_output(problem, sentence):
+        price = price_of(problem, sentence, output)
+        if price is not None:
+            before, row = scored(output)
+            score = (before + row[problem.eos] - price) / (len(output) + 1) ** power
+            found.append(Ranked(score, output))
+    return sorted(found, key=lambda each: -each.rank)

@@ -1,0 +1,106 @@
+"""Plans at every state that outputs can reach: they end, and their next token is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from fuzz.token_problems import Problem, Sentence, draw
+from lexbeam.errors import ConstraintError
+from lexbeam.search.arrays import unpack_bits
+from lexbeam.search.automaton import remaining
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.plans import NEVER
+from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.request import read_requests
+
+MOST_STATES = 150
+
+
+def compiled(problem: Problem, sentence: Sentence) -> tuple[Automaton, int, int]:
+    marks, size, eos = problem.marks, problem.size, problem.eos
+    words = None
+    if marks is not None:
+        words = WordBoundaries.of(marks.boundary, marks.closing, size, eos, marks.starting)
+    demands, avoid = [list(sentence.demands)], [list(sentence.avoid)]
+    request = read_requests(1, demands, avoid, None, problem.size, problem.eos, words)[0]
+    holds = problem.holds and marks is not None
+    automaton = Automaton(
+        [request.phrases], [request.avoid], problem.size, words, holds, problem.eos
+    )
+    return automaton, problem.size, problem.eos
+
+
+def reachable(automaton: Automaton, tokens: list[int]) -> Iterator[States]:
+    """Yield states that an output can reach, those of short outputs first."""
+    waiting, known = [automaton.start()], set[tuple[int, ...]]()
+    for states in waiting:
+        key = (int(states.node[0]), *(int(bits[0]) for bits in states.met))
+        if key in known or len(known) == MOST_STATES:
+            continue
+        known.add(key)
+        yield states
+        waiting += [after for _, after in following(automaton, states, tokens)]
+
+
+def following(
+    automaton: Automaton, states: States, tokens: list[int]
+) -> Iterator[tuple[int, States]]:
+    strict = automaton.strict(states)
+    if strict is not None and strict[0]:
+        tokens = [token for token in automaton.ask(states)[0][0].tolist() if token in tokens]
+    for token in tokens:
+        after = automaton.advance(states, np.array([token]))
+        if not automaton.forbids(states, np.array([[token]]), after.column())[0, 0]:
+            yield token, after
+
+
+def check(automaton: Automaton, size: int, eos: int) -> tuple[int, bool]:
+    """Check all states of a sentence; return how many, and whether all plans end."""
+    exact = RemainingTokens(automaton, size, eos)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remaining, "_MOST_STATES", 0)
+        patch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
+        planned = RemainingTokens(automaton, size, eos)
+    assert not planned.exact.any()
+    proven = planned._is_proven(0)
+    layout = automaton.layouts[0]
+    known = [token for token in range(size) if token != eos]
+    helpful = set(planned.helpful_tokens(0).tolist())
+    count, all_end = 0, True
+    for states in reachable(automaton, known):
+        count += 1
+        need = planned.need_of(0, states)
+        fewest = exact.need_of(0, states)
+        done = not layout.hard & ~unpack_bits(states.seen, 0)
+        if exact.exact[0]:
+            assert need >= fewest
+        if need == 0:
+            assert done
+        all_end &= need < NEVER
+        if 0 < need < NEVER:
+            at_hand = helpful | set(automaton.ask(states)[0].ravel().tolist())
+            after = [s for token, s in following(automaton, states, known) if token in at_hand]
+            assert min(planned.need_of(0, each) for each in after) <= need - 1
+        if proven:
+            assert need <= layout.hard_size
+            assert need <= planned.most_needed[0]
+    return count, all_end
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_at_every_state_the_next_token_of_a_plan_is_at_hand(seed: int) -> None:
+    problem = draw(Random(seed))
+    for sentence in problem.sentences:
+        if not sentence.demands:
+            continue
+        try:
+            automaton, size, eos = compiled(problem, sentence)
+        except ConstraintError:
+            continue
+        check(automaton, size, eos)

@@ -1,0 +1,186 @@
+"""As long as there is room, all that is demanded is in the output; each case has failed once."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexbeam.errors import ConstraintError
+from lexbeam.search import Form, Pattern, decode
+from lexbeam.search.automaton.trace import trace
+from lexbeam.testing import HistoryScorer, TableScorer
+
+
+def gap(*parts: tuple[int, ...], **settings: Any) -> Pattern:
+    return Pattern(tuple((Form(tokens),) for tokens in parts), **settings)
+
+
+def one_of(*forms: tuple[int, ...]) -> Pattern:
+    return Pattern((tuple(map(Form, forms)),))
+
+
+def test_chains_and_counts_with_room_side_by_side() -> None:
+    demands = [gap((2,), (3,), (3, 1), within=5)] * 2
+    demands += [gap((1, 2), (2,), within=0)] * 2 + [gap((2, 2), last=True)]
+    scorer = HistoryScorer(4, eos=0, seed=160)
+    found = decode(scorer, ["s"], [demands], max_length=18, beam_size=1)[0][0]
+    assert all(trace(demands, found.tokens).met)
+
+
+def test_chains_behind_a_strict_beginning_of_whole_words() -> None:
+    table = np.log(np.random.default_rng(2170).dirichlet(np.full(6, 0.7), 6))
+    begins = Pattern(((Form((0, 1, 3), first=True), Form((0,), first=True)),))
+    either = Pattern(((Form((0,)), Form((4,), first=True)), (Form((2, 0)), Form((4, 1)))), within=5)
+    demands = [gap((3, 2), (4, 1), (2,), within=5), begins, either]
+    found = decode(
+        TableScorer(table, bos=0, eos=5),
+        ["s"],
+        [demands],
+        boundary=[0, 0, 1, 0, 1, 1],
+        max_length=35,
+        algorithm="beam",
+        beam_size=3,
+        prune=3,
+        stop="bound",
+        length_penalty=0,
+    )[0][0]
+    assert all(found.met)
+
+
+@pytest.mark.parametrize("algorithm", ["beam", "dba", "lookahead", "gbs"])
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_more_than_can_be_worked_out_exactly(algorithm: str, beam_size: int) -> None:
+    """Gaps that the output would lose one after the other, in as many tokens as they have."""
+    demands = [gap((n,), (n + 1,), within=1) for n in range(1, 25, 2)] + [gap((25, 26), last=True)]
+    scorer = HistoryScorer(40, eos=0, seed=1)
+    found = decode(
+        scorer, ["s"], [demands], max_length=26, beam_size=beam_size, algorithm=algorithm
+    )[0][0]
+    assert all(trace(demands, found.tokens).met)
+
+
+def test_sharing_tokens_makes_room() -> None:
+    """Phrases that only fit if they share tokens, too many to work out the need of each state."""
+    phrases = [(n, n + 1) for n in range(1, 20)]
+    scorer = HistoryScorer(30, eos=0, seed=1)
+    found = decode(scorer, ["s"], [phrases], max_length=20, beam_size=1)[0][0]
+    assert found.tokens == list(range(1, 21))
+    with pytest.raises(ConstraintError, match="max_length is 19"):
+        decode(scorer, ["s"], [phrases], max_length=19, beam_size=1)
+
+
+def test_words_are_ended_between_phrases_though_the_model_would_not() -> None:
+    """Between phrases that begin inside a word stands a token that the model hardly proposes."""
+    table = np.full((60, 60), np.log(0.02))
+    table[:, 1] = -50.0  # the only token, but for the end, that begins a word
+    scorer = TableScorer(table, bos=0, eos=0)
+    phrases = [(number,) for number in range(2, 20)]
+    boundary = [True, True] + [False] * 58
+    found = decode(scorer, ["s"], [phrases], boundary=boundary, max_length=35, beam_size=1)[0][0]
+    assert found.tokens[1::2] == [1] * 17
+
+
+def test_a_phrase_wanted_twice_that_begins_inside_a_word() -> None:
+    scorer = TableScorer(np.log(np.full((4, 4), 0.25)), bos=0, eos=1)
+    for length in range(3, 6):
+        found = decode(
+            scorer, [0], [[[2], [2]]], boundary=[1, 1, 0, 0], max_length=length, beam_size=1
+        )
+        assert found[0][0].tokens == [2, 0, 2]
+
+
+def test_penalties_are_not_charged_for_the_tokens_of_a_prefix() -> None:
+    scorer, soft = HistoryScorer(4, eos=0), Pattern(((Form((2,)),),), penalty=50.0)
+    found = decode(scorer, ["a"], [[soft]], prefix=[[1]], max_length=1)[0][0]
+    free = decode(scorer, ["a"], prefix=[[1]], max_length=1)[0][0]
+    assert found.log_prob == pytest.approx(free.log_prob)
+
+
+def test_two_demands_that_avoided_forms_make_alike_are_met_by_one_occurrence() -> None:
+    demands = [one_of((2,)), one_of((1,), (2,)), one_of((2,), (1,))]
+    found = decode(HistoryScorer(4, eos=0), ["a"], [demands], [[(1,)]], max_length=1)[0][0]
+    assert (found.tokens, found.met) == ([2], [True] * 3)
+
+
+def test_a_demand_given_twice_is_wanted_twice_though_forms_are_avoided() -> None:
+    demands = [one_of((1,), (2,))] * 2
+    found = decode(HistoryScorer(4, eos=0), ["a"], [demands], [[(1,)]], max_length=2)[0][0]
+    assert found.tokens == [2, 2]
+
+
+@pytest.mark.parametrize(("prefix", "avoid"), [((0, 2), (0, 2)), ((0, 2), (2,)), ((2, 0), (2,))])
+def test_a_prefix_with_an_avoided_word_that_the_scorer_cannot_hold(
+    prefix: tuple[int, ...], avoid: tuple[int, ...]
+) -> None:
+    scorer, boundary = HistoryScorer(3, eos=1), [True, True, False]
+    with pytest.raises(ConstraintError, match="prefix"):
+        decode(scorer, ["a"], avoid=[[avoid]], prefix=[prefix], max_length=4, boundary=boundary)
+
+
+def test_a_whole_prefix_must_not_end_with_an_avoided_word() -> None:
+    scorer = HistoryScorer(4, eos=1, word_starts=[1, 1, 0, 1])
+    request: dict[str, Any] = {"avoid": [[(0,)]], "prefix": [[0]], "boundary": [1, 1, 0, 1]}
+    assert decode(scorer, ["a"], **request, max_length=4)[0][0].tokens[:2] == [0, 2]
+    with pytest.raises(ConstraintError, match=r"prefix \[0\] is also avoided"):
+        decode(scorer, ["a"], **request, whole_prefix=[True], max_length=4)
+
+
+def test_a_sentence_is_not_closed_earlier_because_of_another() -> None:
+    """Whether a limit is near is known for each sentence by itself."""
+    scorer = HistoryScorer(5, eos=0, seed=4)
+    soft = Pattern(((Form((2,)), Form((3, 1))),), penalty=2.0)
+    requests: list[list[Any]] = [[soft, (2, 2)], [(1,)] * 6, []]
+    limits = [9, 6, 3]
+    together = decode(scorer, ["a", "b", "c"], requests, max_length=limits, beam_size=2)
+    for number, source in enumerate("abc"):
+        alone = decode(scorer, [source], [requests[number]], max_length=limits[number], beam_size=2)
+        assert together[number] == alone[0]
+
+
+@pytest.mark.parametrize("beam_size", [17, 30])
+def test_grid_beam_search_of_sentences_with_different_limits(beam_size: int) -> None:
+    scorer, settings = HistoryScorer(4, eos=0), {"algorithm": "gbs", "beam_size": beam_size}
+    together = decode(scorer, ["a", "b"], [[(1,)], []], max_length=[1, 2], **settings)  # type: ignore[arg-type]
+    alone = decode(scorer, ["b"], [[]], max_length=2, **settings)  # type: ignore[arg-type]
+    assert together[1] == alone[0]
+
+
+def test_many_copies_are_quick_or_refused() -> None:
+    scorer = HistoryScorer(9, eos=0)
+    near, wide = one_of((3,), (5, 7)), gap((3,), (5,), within=50)
+    started = time.process_time()
+    found = decode(scorer, ["a"], [[near] * 100], max_length=110, beam_size=2)[0][0]
+    assert found.met == [True] * 100
+    assert time.process_time() - started < 10
+    decode(scorer, ["a"], [[wide] * 10], max_length=40, beam_size=2)
+    with pytest.raises(ConstraintError, match="may be 1024 at most"):
+        decode(scorer, ["a"], [[wide] * 100], max_length=400, beam_size=2)
+
+
+def test_what_was_not_found_is_named_with_the_reason() -> None:
+    """A word has to end behind the prefix, but only the end of sentence ends words."""
+    with pytest.raises(ConstraintError) as caught:
+        decode(
+            HistoryScorer(4, eos=1),
+            ["a"],
+            [[(3,)]],
+            prefix=[[2]],
+            whole_prefix=[True],
+            boundary=[0, 1, 0, 0],
+            max_length=5,
+        )
+    assert str(caught.value) == (
+        "sentence 0: no output with the phrases [3] was found that keeps to max_length and to "
+        "what is avoided; allow more tokens or avoid less"
+    )
+
+
+def test_what_needs_more_tokens_than_the_prefix_leaves_is_refused_with_both_numbers() -> None:
+    with pytest.raises(ConstraintError) as caught:
+        decode(HistoryScorer(5, eos=1), ["a"], [[(3, 4)]], prefix=[[2, 2]], max_length=3)
+    assert str(caught.value) == (
+        "sentence 0: phrases [3, 4] need 2 tokens after a prefix of 2, max_length is 3"
+    )
