@@ -100,3 +100,81 @@ def test_tags_stand_where_they_close(translator: lexbeam.Translator) -> None:
     text = translator.translate("Press <b>Enter</b> to continue.", keep=["markup"]).text
     assert re.search(r"<b>\w+</b>", text)
     assert text.count("</b>") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('Click the "Next" button.', "Next"),
+        ('Press "OK" to go on.', "OK"),
+        ("Open /home.", "home"),
+        ("Press <b>Save</b> to continue.", "Save"),
+        ("The file 'Readme' is missing.", "Readme"),
+        ("Hello {name}, welcome.", "{name}"),
+        ("Hello {name}, welcome.", "name"),
+        ('The file "%s" is missing.', "%s"),
+        ("Select [Help] from the menu.", "Help"),
+        ("Choose [Help] or <b>Help</b>.", "Help"),
+    ],
+)
+def test_a_word_beside_punctuation_is_seen(
+    translator: lexbeam.Translator, text: str, word: str
+) -> None:
+    free = translator.translate(text).text
+    found = translator.translate(text, [word])
+    assert found.constraints[0].met
+    if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", free):
+        assert found.text == free
+    else:
+        assert word == "Help"
+
+
+@pytest.mark.parametrize(
+    "prefix", ["½ ", "½", "a\u200bb", "\ufeffq", "№", "▁a", "…", "Dampf\u00ads"]
+)
+def test_a_prefix_is_written_as_it_was_given(translator: lexbeam.Translator, prefix: str) -> None:
+    found = translator.translate("Hello.", [{"prefix": prefix}])
+    assert found.constraints[0].met
+    assert found.text.startswith(prefix.strip())
+    assert translator.translate("Hello.", prefix=prefix).text == found.text
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        ["a\u200bb", "ab?"],
+        [{"gap": ["Dampf\u00adschiff", "Dampf\u00adschiff dafür"]}],
+        ["zu sein.", "zu sein.\u0301"],
+        [{"suffix": "№"}],
+        [{"order": ["½", "½ x", "1⁄2"]}],
+    ],
+)
+def test_what_is_normalised_is_written_back_in_its_place(
+    translator: lexbeam.Translator, constraints: list[Any]
+) -> None:
+    found = translator.translate("Hello.", constraints)
+    assert all(report.met for report in found.constraints), found.text
+
+
+def test_a_phrase_may_be_limited(translator: lexbeam.Translator) -> None:
+    text = "The house is a house and the house is big."
+    for times in (1, 2, 4):
+        found = translator.translate(text, [{"text": "Haus", "exactly": times}])
+        assert found.constraints[0].met
+        assert len(re.findall(r"\bHaus\b", found.text)) == times
+    found = translator.translate(text, [{"text": "Haus", "at_most": 2}])
+    assert found.constraints[0].met
+    assert 1 <= len(re.findall(r"\bHaus\b", found.text)) <= 2
+
+
+def test_what_is_kept_is_kept_as_often_as_it_was(translator: lexbeam.Translator) -> None:
+    found = translator.translate("Unable to delete {0}: {1}", keep=["placeholders"])
+    assert found.text.count("{0}") == found.text.count("{1}") == 1
+    right = "Press <b>Save</b> to continue."
+    free = translator.translate(right).text
+    assert translator.translate(right, keep=["markup"]).text == free
+
+
+def test_a_phrase_that_is_too_long_is_refused_at_once(translator: lexbeam.Translator) -> None:
+    with pytest.raises(lexbeam.ConstraintError, match="at most 4000"):
+        translator.translate("Hello.", ["a" * 100_000])

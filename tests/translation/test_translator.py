@@ -317,3 +317,24 @@ def test_what_is_reported_can_be_found(
         assert report.span
         assert result.text[slice(*report.span)].lower() == report.text.lower()
     assert not any(contains(result.text, each) for each in avoided)
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        ["€", {"any": ["¥", "§"]}],
+        ["€", {"suffix": "¥"}],
+        [{"order": ["€"]}, {"any": ["xq", "¥"]}],
+        ["€", {"text": "¥", "soft": 1000}],
+        [{"gap": ["€", "¥"], "within": 1}, {"order": ["¥", "€"]}, "§"],
+        [{"prefix": "→ "}, "€", {"suffix": "¥"}],
+        [{"text": "gato ¥"}, "€ a"],
+        [{"order": ["gato", "¥"]}, {"suffix": "€"}],
+    ],
+)
+def test_unknown_characters_of_all_kinds_are_there(
+    translator: Translator, constraints: list[Any]
+) -> None:
+    found = translator.translate("The cat sat on the mat.", constraints)
+    assert [report.met for report in found.constraints] == [True] * len(constraints), found.text
+    assert "⁇" not in found.text

@@ -23,11 +23,14 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import Case, variants
-from lexbeam.text.word_boundaries import contains, is_unspaced
+from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _BEFORE = ("a", "1", ",")
 """Texts that a phrase is put after, to see its tokens in the middle of a sentence."""
+
+_OPENING = ('"', "(", "-", "/")
+"""What a phrase is put behind to see its tokens beside punctuation."""
 
 _MOST_SPELLINGS = 200
 """How many spellings of an avoided phrase are banned, those with the fewest tokens first."""
@@ -113,13 +116,45 @@ class Speller:
                 "the decoder's input"
             )
         parts = tuple(
-            tuple(Form(tuple(self.ids(form))) for form in _variants(part, asked.case))
+            tuple(
+                dict.fromkeys(
+                    form
+                    for phrase in _variants(part, asked.case)
+                    for form in self.forms(phrase, spaced=asked.within is not None)
+                )
+            )
             for part in asked.parts
         )
-        if len(parts) == len(parts[0]) == 1 and asked.soft is None and not asked.at_end:
+        simple = asked.soft is None and not asked.at_end and asked.at_most is None
+        if simple and len(parts) == len(parts[0]) == 1:
             return [parts[0][0].tokens] * asked.count
-        pattern = Pattern(parts, asked.within, asked.at_end, asked.soft)
+        is_exact = asked.at_most is not None and asked.at_most == asked.count
+        pattern = Pattern(
+            parts,
+            asked.within,
+            asked.at_end,
+            asked.soft,
+            may_overlap=is_exact or len(asked.parts) == len(asked.parts[0]) == 1,
+            exact=is_exact,
+        )
         return [pattern] * asked.count
+
+    def forms(self, phrase: str, spaced: bool = False) -> list[Form]:
+        """Return the tokens of a phrase behind a space, and behind punctuation.
+
+        With ``spaced`` only the first; so too where the vocabulary does not show where words
+        begin.
+        """
+        forms = [Form(tuple(self.ids(phrase)))]
+        boundary, _ = word_marks(self._tokenizer)
+        if spaced or boundary is None or are_glued("(", phrase[0]):
+            return forms
+        for before in _OPENING:
+            alone, together = self._encode(before), self._encode(before + phrase)
+            bare = tuple(together[len(alone) :])
+            if together[: len(alone)] == alone and bare:
+                forms.append(Form(bare, apart=are_glued("a", phrase[0])))
+        return [form for form in forms if self._tokenizer.unk_token_id not in form.tokens]
 
     def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()

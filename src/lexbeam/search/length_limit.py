@@ -107,9 +107,11 @@ class LengthLimit:
         in_time &= in_time.cumsum(axis=1) <= most
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         closed = late(tokens)
-        if helpful:  # They are asked for in case that they are not among the best.
-            again = tokens[:, -helpful:, None] == scores.top_ids[:, None, :]
-            closed[:, -helpful:] |= (again & (top_scores > -np.inf)[:, None, :]).any(axis=2)
+        if helpful:  # They are asked for in case that nothing else is at hand.
+            asked = ~closed[:, :-helpful] & (tokens[:, :-helpful] != PAD)
+            closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
+                :, None
+            ]
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:

@@ -42,7 +42,8 @@ class TiedStep(NamedTuple):
     """How one step attends, row by row, to the sources of constraints that are unmet."""
 
     share: FloatArray
-    """The share of each tied constraint that is unmet. # shape: (rows, ties)"""
+    """The attention to the source of each tied constraint, 0 if it is met. # shape: (rows, ties)"""
+    unmet: BoolArray  # shape: (rows, ties)
     bits: Bits
     """The bits of each tied constraint. # shape of each array: (rows, ties)"""
     passing: FloatArray
@@ -93,7 +94,7 @@ class Ties:
         share = np.where(met, 0.0, share)
         begun = states.bank > states.seen_tokens
         passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
-        return TiedStep(share, bits, np.where(begun, 0.0, passing))
+        return TiedStep(share, ~met, bits, np.where(begun, 0.0, passing))
 
     def penalise(self, step: TiedStep, scores: Scores, targets: IntArray, advancing: int) -> Scores:
         """Return the scores with penalties; ``targets`` are the nodes of asked tokens.
@@ -126,6 +127,7 @@ class Ties:
         tied = np.zeros((*node.shape, step.share.shape[1]), np.bool_)
         for first, bits in zip(self._first, step.bits, strict=True):
             tied |= (first[node][..., None] & bits[row]) != 0
+        tied &= step.unmet[row]
         share = np.where(tied, step.share[row], 0.0).max(axis=-1, initial=0.0)
         is_tied = np.asarray(tied.any(axis=-1))
         return np.where(is_tied, ELSEWHERE * (1.0 - np.minimum(share, 1.0)), 0.0), is_tied

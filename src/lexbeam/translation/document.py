@@ -129,7 +129,11 @@ class Document:
             )
             for piece in pieces
         ]
-        more: list[tuple[Tokens | Pattern, SpelledConstraint]] = []
+        more: list[tuple[Tokens | Pattern, SpelledConstraint]] = [
+            (phrase, self.demand(piece.unit))
+            for piece, phrase in zip(pieces, phrases, strict=True)
+            for _ in range(sentence.repeated[piece])
+        ]
         for forms, part in {part.forms: part for part in parts if part.is_firm}.items():
             pattern = part.pattern
             times = required.get(forms, 0) - phrases.count(pattern)

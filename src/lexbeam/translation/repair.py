@@ -6,6 +6,8 @@ in other tokens, or a phrase runs into the word before it.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
@@ -28,13 +30,14 @@ def repair(document: Document) -> JobGenerator[None]:
     missing or unavoided in it.
     """
     for _ in range(REPAIRS):
+        excessive = _excessive(document)
         broken = [
             sentence
             for sentence in document.sentences
             if _avoid_what_came_back(document, sentence)
             | _respell_missing(document, sentence)
             | _require_more(document, sentence)
-            | _limit_excess(document, sentence)
+            | _limit_excess(document, sentence, excessive)
         ]
         if not broken:
             return
@@ -100,27 +103,36 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     Return whether there was anything to do.
     """
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
-    required = dict(sentence.required)
+    before = dict(sentence.required), Counter(sentence.repeated)
     for piece in sentence.assigned:
         is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
-        if piece.unit in unmet and (is_rewritten or not document.is_soft(piece.unit)):
-            for part in document.demand(piece.unit).parts[piece.first : piece.last]:
-                found = occurrences_of(part, sentence.best.tokens)
-                required[forms_of(part)] = max(required.get(forms_of(part), 0), found + 1)
-    changed = required != sentence.required
-    sentence.required = required
-    return changed
+        if piece.unit not in unmet or (document.is_soft(piece.unit) and not is_rewritten):
+            continue
+        if piece.last - piece.first > 1:
+            sentence.repeated[piece] += 1
+            continue
+        part = document.demand(piece.unit).parts[piece.first]
+        found = occurrences_of(part, sentence.best.tokens)
+        known = sentence.required.get(forms_of(part), 0)
+        sentence.required[forms_of(part)] = max(known, found + 1)
+    return before != (sentence.required, sentence.repeated)
 
 
-def _limit_excess(document: Document, sentence: SentenceState) -> bool:
+def _excessive(document: Document) -> list[int]:
+    """Return the numbers of the demands that the text meets more often than they allow."""
+    if all(demand.asked.at_most is None for demand in document.demands):
+        return []
+    return document.find_excess(*document.join([each.best for each in document.sentences]))
+
+
+def _limit_excess(document: Document, sentence: SentenceState, excessive: Sequence[int]) -> bool:
     """Keep what occurs too often in the text from a sentence that need not say it again.
 
     Return whether there was anything to do.
     """
-    text, starts = document.join([each.best for each in document.sentences])
     changed = False
-    own = document.text_of(sentence, sentence.best)
-    for number in document.find_excess(text, starts):
+    own = document.text_of(sentence, sentence.best) if excessive else ""
+    for number in excessive:
         demand = document.demands[number]
         assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
         if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):

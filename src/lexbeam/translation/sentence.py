@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -51,6 +52,8 @@ class SentenceState:
     """The token sequences that its translation must not have."""
     required: dict[tuple[Form, ...], int] = field(default_factory=dict)
     """How often tokens must occur that phrases would share, which its text can't show twice."""
+    repeated: Counter[Piece] = field(default_factory=Counter)
+    """How often more something of several parts must occur, for the same reason."""
     assigned: list[Piece] = field(default_factory=list)
     """What it has to say."""
     searched: list[Piece] = field(default_factory=list)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -185,7 +186,7 @@ def split_words(pieces: Sequence[str]) -> list[tuple[int, int]]:
         for i, piece in enumerate(pieces)
         if i == 0 or piece.startswith(SPACE) or not _goes_on(pieces[i - 1], piece)
     ]
-    return list(zip(starts, [*starts[1:], len(pieces)], strict=True))
+    return list(pairwise([*starts, len(pieces)]))
 
 
 def _goes_on(before: str, piece: str) -> bool:

@@ -54,6 +54,10 @@ def checked(folder: Path, *texts: str) -> list[str]:
             ],
         ),
         (
+            "source,target,status\na,y,forbidden\na,x,\n",
+            ['0.csv:3: note: "a" is also in line 2: they are taken together'],
+        ),
+        (
             "source,target,status\na,x,\na,y,forbidden\n",
             ['0.csv:3: note: "a" is also in line 2: they are taken together'],
         ),

@@ -221,3 +221,18 @@ def test_an_avoided_whole_word_holds_its_word_open() -> None:
     goes_on = automaton.hold(automaton.advance(there, np.array([TUER])))
     assert goes_on is not None
     assert goes_on.tolist() == [False]
+
+
+def test_a_token_that_many_phrases_begin_with() -> None:
+    """More than are compared one by one, in the second sentence of a batch only."""
+    many = [[A, token] for token in range(10, 90)]
+    found = trace(phrases=many, tokens=[A, 10, A, 89, 89, A, A, 50])
+    assert [number for number, is_met in enumerate(found.met) if is_met] == [0, 40, 79]
+    automaton = Automaton([[(A, B)], [(A, token) for token in range(10, 90)]], [[], []], 100)
+    nodes = automaton.roots.repeat(2)
+    after = automaton.follow(nodes, np.array([A, B, A, B]))
+    assert automaton.follow(after, np.array([B, B, 11, 11])).tolist() == [
+        automaton.follow(node, token).item()
+        for node, token in zip(after[:, None], np.array([[B], [B], [11], [11]]), strict=True)
+    ]
+    assert len(set(automaton.follow(after, np.array([B, B, 11, 11])).tolist())) == 4

@@ -11,7 +11,7 @@ end). A token that goes on with the word unwinds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBan
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.completions import (
     complete,
-    is_allowed,
     nodes_in_progress,
     pack_completions,
     pack_progress,
@@ -103,7 +102,7 @@ class Automaton:
         self._completed_now = pack_completions(ends, self.bit_arrays)
         self._completed_later = pack_completions(waiting, self.bit_arrays)
         begun = [node.progress for node in nodes]
-        self._progress = pack_progress(begun, root_of, self.bit_arrays)
+        self.progress = pack_progress(begun, root_of, self.bit_arrays)
         self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)
         held = np.array([node.held for node in nodes], dtype=np.bool_)
         strict = np.array([node.strict for node in nodes], dtype=np.bool_)
@@ -119,9 +118,9 @@ class Automaton:
         self.soft: SoftConstraints | None = None
         if any(layout.soft for layout in self.layouts):
             self.soft = SoftConstraints(layouts, owners, self.bit_arrays)
-        self._multipart: MultipartPatterns | None = None
+        self.multipart: MultipartPatterns | None = None
         if any(layout.stages for layout in self.layouts):
-            self._multipart = MultipartPatterns(
+            self.multipart = MultipartPatterns(
                 layouts, owners, self.tries, self.whole_words, self.bit_arrays, eos
             )
 
@@ -161,7 +160,7 @@ class Automaton:
         seen_tokens: IntArray,
     ) -> States:
         """Find out which words have ended, and arrive at the nodes."""
-        multipart = self._multipart
+        multipart = self.multipart
         if multipart is not None and multipart.any_at_end:
             seen = multipart.unwind_ends(nodes, tokens, seen)
         if self.whole_words is not None:
@@ -181,15 +180,15 @@ class Automaton:
         if self._completed_later:
             seen, seen_tokens = complete(self._completed_later, node, met, met_tokens)
         bank, stages = seen_tokens, None
-        if self._multipart is not None:
-            met = self._multipart.forget_late(node, met)
-            seen = self._multipart.forget_late(node, seen)
-            staged, stages = self._multipart.count(node, seen)
+        if self.multipart is not None:
+            met = self.multipart.forget_late(node, met)
+            seen = self.multipart.forget_late(node, seen)
+            staged, stages = self.multipart.count(node, seen)
             bank = seen_tokens + staged
         states = States(node, met, met_tokens, seen, seen_tokens, bank, stages)
-        if self._progress:
+        if self.progress:
             states = states._replace(
-                bank=bank + tokens_in_progress(self._progress, states, states.unmet)
+                bank=bank + tokens_in_progress(self.progress, states, states.unmet)
             )
         return states
 
@@ -268,24 +267,6 @@ class Automaton:
 
     # --- what has been met --------------------------------------------------------------------
 
-    def of_use(self, node: IntArray, bits: Bits) -> Bits:
-        """Return what would still be of use to hypotheses that have these bits."""
-        unseen = tuple(~array for array in bits)
-        if self._multipart is None:
-            return unseen
-        stages = self._multipart.count(node, bits)[1]
-        return tuple(a & b for a, b in zip(unseen, stages, strict=True))
-
-    def begun(self, node: IntArray, bits: Bits) -> Iterator[tuple[IntArray, Bits, BoolArray]]:
-        """Yield what has begun at nodes, one thing per node at a time.
-
-        Each comes with its constraint tokens, the bits that stand for it, and a mask of where
-        it counts for hypotheses that have these bits.
-        """
-        for layer in self._progress:
-            allowed = is_allowed(layer.needs, node, bits)
-            yield layer.gain[node], tuple(array[node] for array in layer.begun), allowed
-
     def hard_need(self, states: States, sentences: IntArray) -> IntArray:
         """Return how many constraint tokens of what can't be given up are still missing."""
         if self.soft is None:
@@ -293,8 +274,8 @@ class Automaton:
         wanted = zip(states.unmet, self.soft.hard_wanted, strict=True)
         unmet = tuple(bits & hard[states.node] for bits, hard in wanted)
         have = self.soft.hard_tokens(states)
-        if self._progress:
-            have = have + tokens_in_progress(self._progress, states, unmet)
+        if self.progress:
+            have = have + tokens_in_progress(self.progress, states, unmet)
         return self._hard_sizes[sentences] - have
 
     def at(self, node: IntArray, met: Bits) -> States:
@@ -303,8 +284,8 @@ class Automaton:
         Only the phrases are known, not their tokens: the banks are zero.
         """
         zeros = np.zeros_like(node)
-        if self._multipart is not None:
-            met = self._multipart.forget_late(node, met)
+        if self.multipart is not None:
+            met = self.multipart.forget_late(node, met)
         seen, _ = complete(self._completed_later, node, met, zeros)
         return States(node, met, zeros, seen, zeros, zeros)
 
@@ -314,9 +295,9 @@ class Automaton:
         # shape of each: as the states.
         """
         seen, stages = states.seen, states.stages
-        if self._multipart is not None and stages is not None:
-            seen = self._multipart.without_ages(states.node, seen, stages)
-        return [nodes_in_progress(self._progress, states), *(bits.view(np.int64) for bits in seen)]
+        if self.multipart is not None and stages is not None:
+            seen = self.multipart.without_ages(states.node, seen, stages)
+        return [nodes_in_progress(self.progress, states), *(bits.view(np.int64) for bits in seen)]
 
     def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
         """Return which phrases a finished output has met, in the order they were given."""

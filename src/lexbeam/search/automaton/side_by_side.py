@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lexbeam.search.arrays import Bits, BoolArray, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
 
@@ -78,7 +79,7 @@ class SideBySide:
 
     def _count(self, node: IntArray, bits: Bits, begun: bool) -> IntArray:
         """Return the tokens that are enough, if the output goes on with what has begun, or not."""
-        unmet = self._automaton.of_use(node, bits)
+        unmet = self._of_use(node, bits)
         rest = ((~_common(self._safe, bits)) * self._sizes).sum(axis=1)
         last = ((~_common(self._at_end, bits)) * self._last_sizes).sum(axis=1)
         wanted = tuple(a & b for a, b in zip(unmet, self._wanted, strict=True))
@@ -97,13 +98,22 @@ class SideBySide:
         all_last = int(self._last_sizes.sum())
         return np.where(rest > 0, need + all_last, np.maximum(last - saved_last, 0))
 
+    def _of_use(self, node: IntArray, bits: Bits) -> Bits:
+        """Return what would still be of use to hypotheses that have these bits."""
+        unseen = tuple(~array for array in bits)
+        if self._automaton.multipart is None:
+            return unseen
+        stages = self._automaton.multipart.count(node, bits)[1]
+        return tuple(a & b for a, b in zip(unseen, stages, strict=True))
+
     def _most_begun(self, node: IntArray, wanted: Bits, bits: Bits, stages: _Chained) -> IntArray:
         """Return the most tokens that something in progress has, with the stages before it."""
         most = np.zeros_like(node)
-        for gain, begun, allowed in self._automaton.begun(node, bits):
-            useful = tuple(a & b for a, b in zip(begun, wanted, strict=True))
-            there = allowed & np.logical_or.reduce([array != 0 for array in useful])
-            saved = gain
+        for layer in self._automaton.progress:
+            useful = tuple(a[node] & b for a, b in zip(layer.begun, wanted, strict=True))
+            there = np.logical_or.reduce([array != 0 for array in useful])
+            there &= is_allowed(layer.needs, node, bits)
+            saved = gain = layer.gain[node]
             if len(stages.before):
                 saved = gain + (_common(stages.wanted, useful) * stages.before).max(axis=1)
             most = np.maximum(most, saved * there)

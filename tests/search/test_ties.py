@@ -1,0 +1,139 @@
+"""Constraints that are tied to source tokens, on toy models with a known alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexbeam.errors import ConstraintError, InputError
+from lexbeam.search import Hypothesis, Pattern, decode
+from lexbeam.search.automaton.patterns import Form
+from lexbeam.testing import HistoryScorer, TableScorer
+
+END, A, B, C, TERM, BEGIN = range(6)
+
+
+def monotone(source: Sequence[int], prefix: Sequence[int]) -> Any:
+    """Attend to the source tokens one after the other, as many times as there are."""
+    weights = np.zeros(len(source))
+    weights[min(len(prefix), len(source) - 1)] = 1.0
+    return weights
+
+
+def diagonal_model(term_log_prob: float) -> TableScorer:
+    """Return a model that says A B C, one word per source token, and the term hardly ever."""
+    rows = np.full((6, 6), 1e-4)
+    for here, following in ((BEGIN, A), (A, B), (B, C), (C, END), (TERM, C)):
+        rows[here, following] = 1.0
+    rows[:, TERM] = np.exp(term_log_prob)
+    rows[C, TERM] = np.exp(term_log_prob + 3)  # at the end it would fit a little better
+    rows /= rows.sum(axis=1, keepdims=True)
+    position = {BEGIN: 0, A: 1, B: 2, C: 3, TERM: 2, END: 3}
+    table = np.zeros((6, 4))
+    for token, index in position.items():
+        table[token, index] = 1.0
+    return TableScorer(np.log(rows), bos=BEGIN, eos=END, alignment=table)
+
+
+def search(scorer: Any, source: list[int], **settings: Any) -> Hypothesis:
+    return decode(scorer, [source], [[(TERM,)]], max_length=8, **settings)[0][0]
+
+
+def test_a_tied_term_replaces_what_the_model_says_for_its_source() -> None:
+    scorer = diagonal_model(-6.0)
+    source = [1, 2, 3, 0]
+    untied = search(scorer, source).tokens
+    tied = search(scorer, source, ties=[{0: [1]}])
+    assert untied == [A, B, C, TERM, C]  # added behind everything else
+    assert tied.tokens == [A, TERM, C]
+
+
+def test_penalties_are_no_part_of_the_score() -> None:
+    scorer = diagonal_model(-6.0)
+    for ties in ([{0: [1]}], [{0: [3]}], [{0: [0, 2]}]):
+        found = search(scorer, [1, 2, 3, 0], ties=ties, beam_size=3)
+        log_prob, before = 0.0, BEGIN
+        for token in (*found.tokens, END):
+            log_prob += float(scorer.log_probs[before, token])
+            before = token
+        assert found.log_prob == pytest.approx(log_prob)
+        assert found.score == pytest.approx(log_prob / (len(found.tokens) + 1))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_attention_that_points_nowhere_costs_no_promise(seed: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def anywhere(source: Sequence[int], prefix: Sequence[int]) -> Any:
+        generator = np.random.default_rng([seed, len(prefix), *map(int, prefix)])
+        return generator.dirichlet(np.full(len(source), 0.3))
+
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=seed, alignment=anywhere)
+    phrases: list[Any] = [(1, 2), Pattern(((Form((3,)), Form((4, 1))),)), (1, 2)]
+    found = decode(
+        scorer,
+        [[1, 2, 3]],
+        [phrases],
+        ties=[{0: [0], 1: [1, 2], 2: [2]}],
+        beam_size=int(random.integers(1, 6)),
+        algorithm=str(random.choice(["dba", "lookahead", "beam", "gbs"])),
+        max_length=12,
+    )[0][0]
+    output = found.tokens
+    pairs = [tuple(output[i : i + 2]) for i in range(len(output))]
+    assert pairs.count((1, 2)) >= 2
+    assert 3 in output or (4, 1) in pairs
+
+
+def test_a_batch_finds_what_each_finds_alone() -> None:
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5, alignment=monotone)
+    sources = [[1, 2, 3], [2, 1, 2, 3, 1], [3]]
+    phrases: list[list[tuple[int, ...]]] = [[(TERM,)], [(TERM, A), (B,)], []]
+    ties: list[dict[int, list[int]]] = [{0: [1]}, {0: [3], 1: [0]}, {}]
+    together = decode(scorer, sources, phrases, ties=ties, max_length=9, align=True)
+    for i in range(3):
+        (alone,) = decode(
+            scorer, [sources[i]], [phrases[i]], ties=[ties[i]], max_length=9, align=True
+        )
+        assert alone[0].tokens == together[i][0].tokens
+        assert alone[0].log_prob == pytest.approx(together[i][0].log_prob)
+        one, other = alone[0].attention, together[i][0].attention
+        assert one is not None
+        assert other is not None
+        width = len(sources[i])
+        np.testing.assert_allclose(one[:, :width], other[:, :width])
+
+
+def test_outputs_say_where_they_looked_only_if_asked() -> None:
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5, alignment=monotone)
+    (found,) = decode(scorer, [[1, 2, 3]], max_length=9, align=True)[0]
+    assert found.attention is not None
+    assert [int(row.argmax()) for row in found.attention] == [
+        min(i, 2) for i in range(len(found.tokens) + 1)
+    ]
+    assert decode(scorer, [[1, 2, 3]], max_length=9)[0][0].attention is None
+
+
+def test_a_model_that_cannot_attend_is_searched_without() -> None:
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5)
+    tied = decode(scorer, [[1, 2]], [[(TERM,)]], ties=[{0: [1]}], align=True, max_length=9)[0][0]
+    assert tied.tokens == decode(scorer, [[1, 2]], [[(TERM,)]], max_length=9)[0][0].tokens
+    assert tied.attention is None
+
+
+@pytest.mark.parametrize(
+    ("ties", "message"),
+    [
+        ([{0: [7]}], "source token 7, but there are 3"),
+        ([{3: [0]}], "no phrase 3"),
+    ],
+)
+def test_wrong_ties_are_refused(ties: Any, message: str) -> None:
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END, alignment=monotone)
+    with pytest.raises(ConstraintError, match=message):
+        decode(scorer, [[1, 2, 3]], [[(TERM,)]], ties=ties, max_length=9)
+    with pytest.raises(InputError, match="2 entries for 1 sentences"):
+        decode(scorer, [[1, 2, 3]], [[(TERM,)]], ties=[{}, {0: [1]}], max_length=9)

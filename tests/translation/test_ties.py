@@ -1,0 +1,86 @@
+"""Terms that replace what the model would say for their source, on the embedded model."""
+
+from __future__ import annotations
+
+import pytest
+
+import lexbeam
+from lexbeam.errors import ConstraintError
+from lexbeam.translation.ties import split_words
+
+FACTORY = "The company wants to build a new factory in Berlin."
+
+
+@pytest.fixture(scope="module")
+def translator() -> lexbeam.Translator:
+    return lexbeam.load()
+
+
+def test_a_term_of_a_glossary_replaces_the_word_of_the_model(
+    translator: lexbeam.Translator,
+) -> None:
+    glossary = lexbeam.Glossary.from_terms({"factory": "Werk"})
+    assert "Fabrik" in translator.translate(FACTORY).text
+    beside = translator.translate(FACTORY, glossary=glossary, ties="off")
+    assert "Fabrik" in beside.text
+    assert "Werk" in beside.text
+    replaced = translator.translate(FACTORY, glossary=glossary)
+    assert replaced.constraints[0].met
+    assert "Fabrik" not in replaced.text
+    assert "neues Werk" in replaced.text
+
+
+@pytest.mark.parametrize("source", ["factory", "Factory", [37, 44]])
+def test_a_constraint_can_name_its_source(
+    translator: lexbeam.Translator, source: str | list[int]
+) -> None:
+    result = translator.translate(FACTORY, [{"text": "Werk", "source": source}])
+    assert result.constraints[0].met
+    assert "Fabrik" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("office", 'source "office" of "Werk" is not in the text'),
+        ([40, 60], "outside the text, which has 51 characters"),
+        ([5, 2], "must be words of the source"),
+        (3, "must be words of the source"),
+        ("", "is empty"),
+    ],
+)
+def test_wrong_sources_are_refused(
+    translator: lexbeam.Translator, source: object, message: str
+) -> None:
+    with pytest.raises(ConstraintError, match=message):
+        translator.translate(FACTORY, [{"text": "Werk", "source": source}])
+
+
+def test_a_source_that_occurs_twice_and_two_terms_for_one_word_work(
+    translator: lexbeam.Translator,
+) -> None:
+    twice = "The file is in the file list."
+    result = translator.translate(twice, [{"text": "Akte", "source": "file"}])
+    assert result.constraints[0].met
+    both = [{"text": "Werk", "source": "factory"}, {"text": "Betrieb", "source": "factory"}]
+    assert all(each.met for each in translator.translate(FACTORY, both).constraints)
+
+
+def test_ties_that_leave_no_way_are_given_up(translator: lexbeam.Translator) -> None:
+    terms = [{"text": "Fabrik", "source": "company"}, {"text": "Firma", "source": "factory"}]
+    result = translator.translate(FACTORY, terms)
+    assert all(each.met for each in result.constraints)
+
+
+def test_each_sentence_has_its_own_ties(translator: lexbeam.Translator) -> None:
+    text = "The factory is closed. The new factory is open."
+    glossary = lexbeam.Glossary.from_terms({"factory": "Werk"})
+    result = translator.translate(text, glossary=glossary)
+    assert result.text.count("Werk") == 2
+    assert "Fabrik" not in result.text
+
+
+def test_words_of_pieces() -> None:
+    pieces = ["▁Die", "▁Fab", "rik", ",", "▁„", "Werk", "“"]
+    assert split_words(pieces) == [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7)]
+    assert split_words([]) == []
