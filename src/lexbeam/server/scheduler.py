@@ -28,7 +28,7 @@ from lexbeam.translation.translator import Translator
 LONGEST_WAIT = 0.005
 """Seconds for which a sentence waits for others to share a batch with."""
 
-CACHED_SENTENCES = 20_000
+CACHED_SENTENCES = 5_000
 
 Results = list[Translation | LexbeamError]
 
@@ -230,10 +230,9 @@ class Scheduler:
             text.generator.close()
             return
         try:
-            resumed = (
-                partial(next, text.generator) if found is None else answer(text.generator, found)
-            )
-            jobs = resumed()
+            resume = answer(text.generator, found) if found is not None else None
+            jobs = resume() if resume is not None else next(text.generator)
+            complete = self._enqueue(text, jobs)
         except StopIteration as end:
             self._finish(text, end.value)
         except LexbeamError as error:
@@ -242,10 +241,14 @@ class Scheduler:
             log_failure("a text could not be translated")
             self._finish(text, InternalError("something went wrong with this text"))
         else:
-            self._enqueue(text, jobs)
+            if complete:
+                self._resume(text, text.found)
 
-    def _enqueue(self, text: _Text, jobs: Sequence[Job]) -> None:
-        """Queue searches, short ones first; equal ones once, and none that the cache knows."""
+    def _enqueue(self, text: _Text, jobs: Sequence[Job]) -> bool:
+        """Queue searches, short ones first; equal ones once, and none that the cache knows.
+
+        Returns whether the cache knew them all.
+        """
         places: dict[Job, list[int]] = {}
         for i, job in enumerate(jobs):
             places.setdefault(job, []).append(i)
@@ -266,8 +269,7 @@ class Scheduler:
             if not text.request.future.cancelled():
                 self._queue.add(waiting)
                 self._lock.notify()
-        if not waiting:
-            self._resume(text, text.found)
+        return not waiting
 
     def _deliver(self, searches: Sequence[_Search], found: Found) -> None:
         """Keep what was found, and let the texts go on that have all they wanted."""

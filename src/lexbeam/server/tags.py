@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lexbeam.translation.marked_text import Code, MarkedText, Part, balanced
+from lexbeam.translation.marked_text import Code, Kind, MarkedText, Part, balanced
 
 _TAG = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?[^>]*+>|<![A-Za-z][^>]*+>"
@@ -134,34 +134,38 @@ def read_tagged(text: str, options: TagOptions) -> MarkedText:
     elements = _elements(tokens)
     for element in reversed(elements):  # children before their parents
         element.has_block = any(_is_block(e, options) or e.has_block for e in element.children)
-    parts: list[Part] = []
-    by_start = {element.start: element for element in elements}
-    by_end = {element.end: element for element in elements if element.end is not None}
+    by_tag = {element.start: element for element in elements}
+    by_tag |= {element.end: element for element in elements if element.end is not None}
     numbers = {element.start: number for number, element in enumerate(elements, 1)}
+    parts: list[Part] = []
     at = 0
     while at < len(tokens):
-        kind, name, raw = tokens[at]
-        element = by_start.get(at) or by_end.get(at)
-        if kind == "text":
+        element = by_tag.get(at)
+        last = at
+        if element is not None and at == element.start and _is_whole(element, tokens, options):
+            last = element.end or at
+        raw = "".join(token[2] for token in tokens[at : last + 1])
+        if tokens[at][0] == "text":
             parts.append(_decoded(raw, options))
-        elif element is None:
-            is_break = options.is_html and name in ("br", "hr")
-            word = kind == "empty" and not options.is_html
-            parts.append(
-                Code(raw, "break" if is_break else "word" if word else "point", verbatim=True)
-            )
-        elif at == element.start and _is_whole(element, tokens, options):
-            assert element.end is not None
-            raw = "".join(token[2] for token in tokens[at : element.end + 1])
+        elif last > at:
             parts.append(Code(raw, "word", verbatim=True))
-            at = element.end
+        elif element is None:
+            parts.append(Code(raw, _kind_of_single(tokens[at], options), verbatim=True))
         elif _is_block(element, options) or element.has_block:
             parts.append(Code(raw, "break", verbatim=True))
         else:
-            side = "open" if at == element.start else "close"
-            parts.append(Code(raw, side, numbers[element.start], verbatim=True))  # type: ignore[arg-type]
-        at += 1
+            side: Kind = "open" if at == element.start else "close"
+            parts.append(Code(raw, side, numbers[element.start], verbatim=True))
+        at = last + 1
     return balanced(_joined(parts))
+
+
+def _kind_of_single(token: Token, options: TagOptions) -> Kind:
+    """Return what a tag without partner is."""
+    kind, name, _ = token
+    if options.is_html and name in ("br", "hr"):
+        return "break"
+    return "word" if kind == "empty" and not options.is_html else "point"
 
 
 def write_tagged(marked: MarkedText) -> str:

@@ -48,7 +48,7 @@ class Job:
     whole_prefix: bool = False
     max_length: int = 60
     settings: Settings = field(default_factory=Settings)
-    ties: Mapping[int, Tokens] = field(default_factory=dict)
+    ties: Mapping[int, Tokens] = field(default_factory=dict, hash=False)
     """The source tokens that phrases translate, by the index of the phrase."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
