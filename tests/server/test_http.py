@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -224,3 +228,24 @@ def test_a_glossary_for_all_requests(tmp_path: Path) -> None:
         own = {**HELLO, "glossary": {"computer": "PC"}}
         found = ask(address, "POST", "/v2/translate", own).json["translations"][0]["text"]
         assert "PC" in found
+
+
+def test_a_client_that_has_gone_leaves_the_queue(server: str) -> None:
+    address = urlsplit(server)
+    text = " ".join(f"Page {n} of the book has {n} words." for n in range(1500))
+    body = json.dumps({"q": text, "source": "en", "target": "de"}).encode()
+    head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+    with socket.create_connection((address.hostname, address.port)) as connection:
+        connection.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
+        _wait_for(server, lambda waiting: waiting > 100)
+    _wait_for(server, lambda waiting: waiting == 0)
+
+
+def _wait_for(server: str, is_so: Callable[[float], bool]) -> None:
+    for _ in range(200):
+        shown = ask(server, "GET", "/metrics").content.decode()
+        (line,) = [x for x in shown.splitlines() if x.startswith("lexbeam_waiting_sentences ")]
+        if is_so(float(line.split()[1])):
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not happen")

@@ -8,7 +8,7 @@ import click
 
 from lexbeam.errors import MissingExtraError
 
-_HELP = """Serve translations to tools that speak DeepL's or LibreTranslate's API, and a page.
+_HELP = """Serve DeepL's and LibreTranslate's API, and a page (extra "server").
 
 \b
 The page for trying constraints, on http://127.0.0.1:5000/:
