@@ -33,7 +33,13 @@ from lexbeam.translation import translator
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(
     ROOT / name
-    for name in ("README.md", "docs/guide.md", "docs/constraints.md", "docs/glossaries.md")
+    for name in (
+        "README.md",
+        "docs/guide.md",
+        "docs/constraints.md",
+        "docs/glossaries.md",
+        "docs/terms.md",
+    )
 )
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)

@@ -37,7 +37,7 @@ def public_names(name: str) -> Iterator[str]:
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     for statement in statements(tree.body):
         for defined in names_of(statement, name):
-            if not defined.startswith("_"):
+            if not defined.startswith("_") and defined != "TYPE_CHECKING":
                 yield defined
 
 

@@ -6,11 +6,13 @@ What stands here is loaded when it is used, so that nothing waits for what it do
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from lexbeam.version import __version__
 
+TYPE_CHECKING = False  # what type checkers take for true; typing itself is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from lexbeam.constraints.glossary import Glossary
     from lexbeam.errors import (
         ConstraintError,
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
         SettingError,
     )
     from lexbeam.translation.requests import TextRequest
-    from lexbeam.translation.results import ConstraintReport, Translation
+    from lexbeam.translation.results import ConstraintReport, Link, Translation
     from lexbeam.translation.translator import Translator, load
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Glossary",
     "InputError",
     "LexbeamError",
+    "Link",
     "MissingExtraError",
     "ModelError",
     "ScorerError",
@@ -47,6 +50,7 @@ _MODULES = {
     "TextRequest": "translation.requests",
     "Translation": "translation.results",
     "ConstraintReport": "translation.results",
+    "Link": "translation.results",
     "Translator": "translation.translator",
     "load": "translation.translator",
 }

@@ -67,10 +67,26 @@ def test_as_json(terms: Path) -> None:
 
 def test_a_long_list_of_notes_is_cut(terms: Path) -> None:
     terms.write_text("house,Haus\n" * 30, encoding="utf-8")
-    output = run("check", terms).output
-    assert "… and 9 more notes" in output
-    assert output.count(": note: ") == 20
-    assert len(run("check", "--all", terms).output.splitlines()) == 30
+    *notes, hidden, summary = run("check", terms).output.splitlines()
+    assert len(notes) == 20
+    assert {note.split(": ")[1] for note in notes} == {"note"}
+    assert hidden == "… and 9 more notes (--all shows them)"
+    assert summary.endswith("30 entries; 29 notes")
+    *notes, summary = run("check", "--all", terms).output.splitlines()
+    assert len(notes) == 29
+    assert not any("more notes" in note for note in notes)
+
+
+def test_a_list_of_notes_that_fits_is_not_cut(terms: Path) -> None:
+    terms.write_text("house,Haus\n" * 21, encoding="utf-8")
+    assert "more notes" not in run("check", terms).output
+    terms.write_text("house,Haus\n" * 22, encoding="utf-8")
+    assert "… and 1 more notes" in run("check", terms).output
+
+
+def test_what_is_wrong_is_shown_behind_any_number_of_notes(terms: Path) -> None:
+    terms.write_text("house,Haus\n" * 30 + "cat\n", encoding="utf-8")
+    assert '31: error: "cat" has no target term' in run("check", terms).output
 
 
 def test_languages_are_compared_in_all_directions(terms: Path) -> None:

@@ -230,7 +230,7 @@ BAD_JSON_LINES = [
     (b'{"text": "a", "constraints": ["  "]}', "only spaces"),
     (b'{"text": "a", "constraints": ["\\u200b"]}', "no characters"),
     (b'{"text": "a", "constraints": ["b"], "avoid": ["b"]}', "drop one"),
-    (b'{"text": "a", "score": NaN}', "NaN is not JSON"),
+    (b'{"text": "a", "score": NaN}', '"score" has the value nan, which is not JSON'),
     (b"[" * 100_000, "not valid JSON"),
 ]
 
@@ -347,7 +347,7 @@ def test_help_loads_no_command() -> None:
     code += "; print(*[name for name in sys.modules if name.startswith(('lexbeam', 'numpy'))])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = shown.stdout.splitlines()[-1].split()
-    known = ["", ".cli", ".cli.main", ".errors", ".version"]
+    known = ["", ".cli", ".cli.main", ".cli.start", ".errors", ".version"]
     assert set(loaded) == {f"lexbeam{name}" for name in known}
 
 
@@ -514,3 +514,20 @@ def test_patterns_that_are_none_are_one_line_of_error() -> None:
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
     assert "neither a regular expression" in result.stderr
+
+
+def test_alignments(attending_translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_load(monkeypatch, lambda *_: attending_translator)
+    result = run("translate", "--alignments", stdin="The cat.\n\nThe mat\n")
+    assert result.stdout == "The cat. ||| 0-0 1-1\n\nThe mat ||| 0-0 1-1\n"
+    result = run("translate", "--alignments", "-n", "2", "The cat.")
+    assert result.stdout.splitlines()[0].startswith("1 ||| The cat. ||| -0.")
+    assert result.stdout.splitlines()[0].endswith(" ||| 0-0 1-1")
+    (record,) = records(run("translate", "--alignments", "--json", "The cat"))
+    assert record["alignment"][1] == {"source": [4, 7], "target": [4, 7]}
+
+
+def test_alignments_of_a_model_that_can_not_say_them() -> None:
+    result = run("translate", "--alignments", TEXT)
+    assert result.exit_code == 1
+    assert "can't say which source words" in result.stderr

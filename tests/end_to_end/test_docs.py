@@ -52,7 +52,7 @@ def test_every_page_can_be_reached_from_the_index() -> None:
 @pytest.mark.parametrize("page", transcripts.PAGES, ids=lambda page: page.name)
 def test_examples_say_what_they_show(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert text.count("\n$ lexbeam ") >= 8
+    assert text.count("\n$ lexbeam ") >= 4
     assert transcripts.rerun(text) == text
 
 

@@ -90,7 +90,7 @@ def check(problem: ModelProblem) -> Iterator[Failure]:
 
 def _names_a_file(problem: ModelProblem, message: str) -> bool:
     return any(path.name in message for path in folder_of(problem.model).iterdir()) or (
-        "no model.*.bin" in message or "a vocabulary is missing" in message
+        "model.*.bin" in message or "a vocabulary is missing" in message
     )
 
 

@@ -102,6 +102,22 @@ class EchoScorer:
         )
 
 
+class AttendingEchoScorer(EchoScorer):
+    """The same model, which attends to the source token that it repeats next, and to no other."""
+
+    attends = True
+
+    def step(self, *arguments: Any, attention: bool = False, **others: Any) -> Scores:
+        scores = super().step(*arguments, **others)
+        if not attention:
+            return scores
+        longest = max(len(source) for source, _ in scores.state)
+        weights = np.zeros((len(scores.state), longest))
+        for row, (source, place) in enumerate(scores.state):
+            weights[row, min(place, len(source) - 1)] = 1.0
+        return scores._replace(attention=weights)
+
+
 @pytest.fixture(scope="session")
 def processor() -> sentencepiece.SentencePieceProcessor:
     return train()
@@ -134,3 +150,10 @@ def toy_model(processor: sentencepiece.SentencePieceProcessor, echo: EchoScorer)
 @pytest.fixture
 def translator(toy_model: Model) -> Translator:
     return Translator(toy_model)
+
+
+@pytest.fixture
+def attending_translator(processor: sentencepiece.SentencePieceProcessor) -> Translator:
+    """A translator whose model says where it attends."""
+    scorer = AttendingEchoScorer(len(processor), cannot_continue_word(processor))
+    return Translator(Model(scorer, processor, processor, max_source_length=64, info={}))

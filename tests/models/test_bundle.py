@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import os
+import re
 import sys
+import tracemalloc
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import lexbeam
 from helpers.attention import attention_of
@@ -314,3 +321,177 @@ def test_weights_that_changed_after_loading_are_reported_when_they_are_read_agai
     (tmp_path / "weights.npz").write_bytes(b"other")
     with pytest.raises(ModelError, match=r"weights\.npz: damaged"):
         attention_of(engine, [[5, 0]], [[3]])
+
+
+# --- damage ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("format", True),
+        ("files", {"../weights.npz": "0" * 64}),
+        ("files", {"weights.npz": 3}),
+        ("max_source_length", 0),
+        ("max_source_length", 10**30),
+        ("source_language", ["en"]),
+        ("target_language", "\ud800"),
+        ("precision", []),
+        ("origin", 7),
+        ("framing", []),
+    ],
+)
+def test_every_field_of_a_manifest_is_checked(folder: Path, field: str, value: Any) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(ModelError, match=rf'manifest\.json: "{field}" is missing or of the wrong'):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("target_embedding", []),
+        ("postprocess_top", 2**31),
+        ("postprocess", "dan" * 100),
+        ("encoder_ffn_depth", ""),
+        ("decoder_layers", 10**9),
+        ("source_vocabulary", None),
+        ("target_vocabulary", 2**63),
+        ("heads", [10**9]),
+        ("dim", 10**9),
+        ("epsilon", {"a": 1}),
+        ("epsilon", 1e308),
+        ("embedding_factor", 10**400),
+        ("head_size", -1),
+        ("tied_layers", [[]]),
+        ("type", ["rnn"]),
+        ("biases", 1),
+    ],
+)
+def test_every_option_of_a_network_is_checked(folder: Path, option: str, value: Any) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["network"][option] = value
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"(manifest\.json|weights\.npz): "):
+        bundle.load(folder)
+
+
+def test_a_manifest_nested_too_deeply(folder: Path) -> None:
+    (folder / "manifest.json").write_text("[" * 100_000)
+    with pytest.raises(ModelError, match=r"manifest\.json: can't be read"):
+        bundle.load(folder)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "weights.npz", "source.spm"])
+def test_what_is_no_file_is_not_waited_for(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(ModelError, match=f"{name}: can't be read: not a file"):
+        bundle.load(folder)
+
+
+MATRIX = "encoder_l1_ffn_W1"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (MATRIX, lambda array: array.astype("U8"), "values of type <U8"),
+        (MATRIX, lambda array: array.astype(complex), "values of type complex128"),
+        (MATRIX, lambda array: array.astype(np.int64), "values of type int64"),
+        (MATRIX, lambda array: array.ravel(), "has the shape"),
+        (MATRIX, lambda array: array[:0], "don't fit the shape"),
+        (MATRIX, lambda array: array.astype(np.float32) * np.float32(np.nan), "not numbers"),
+        (MATRIX, lambda _: None, f"the weight '{MATRIX}' is missing"),
+        (f"{MATRIX}.scale", lambda _: None, f"the scale of {MATRIX} is missing"),
+        (f"{MATRIX}.scale", np.zeros_like, f"a scale of {MATRIX} makes no sense"),
+        (f"{MATRIX}.scale", np.negative, f"a scale of {MATRIX} makes no sense"),
+        (f"{MATRIX}.scale", lambda array: array * np.float32(np.inf), "not numbers"),
+        (f"{MATRIX}.scale", lambda array: array[:, :1], "and scales"),
+        (f"{MATRIX}.activation", lambda _: np.ones(2, np.float32), "is not one number"),
+        (f"{MATRIX}.activation", lambda _: np.float32(0), "makes no sense"),
+        (f"{MATRIX}.activation", lambda _: np.float32(-3), "makes no sense"),
+        (f"{MATRIX}.activation", lambda _: np.complex64(3), "values of type complex64"),
+        ("encoder_l1_ffn_b1", lambda array: np.full_like(array, 3e38), "not numbers below"),
+        ("encoder_l1_ffn_b1", lambda array: array[:, :1], "or its bias another"),
+        ("Wemb", lambda array: array[:1], "has the shape"),
+        ("decoder_ff_logit_out_b", lambda array: array[:, :1], "it must be 40"),
+    ],
+)
+def test_every_array_that_is_used_is_checked(
+    folder: Path, name: str, change: Any, message: str
+) -> None:
+    arrays = dict(np.load(folder / "weights.npz"))
+    changed = change(arrays.pop(name, None))
+    np.savez(folder / "weights.npz", **arrays, **({} if changed is None else {name: changed}))
+    _change(folder, "weights.npz", (folder / "weights.npz").read_bytes())
+    with pytest.raises(ModelError, match=rf"weights\.npz: .*{re.escape(message)}"):
+        bundle.load(folder)
+
+
+def _add_array(folder: Path, name: str, claimed: int, size: int) -> None:
+    """Add an array of zeros, packed, whose header says another size."""
+    header = io.BytesIO()
+    claim = {"descr": "|i1", "fortran_order": False, "shape": (claimed,)}
+    np.lib.format.write_array_header_1_0(header, claim)
+    path = folder / "weights.npz"
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{name}.npy", header.getvalue() + bytes(size))
+    _change(folder, "weights.npz", path.read_bytes())
+
+
+def _peak_of_loading(folder: Path, message: str | None) -> int:
+    tracemalloc.start()
+    try:
+        if message is None:
+            bundle.load(folder)
+        else:
+            with pytest.raises(ModelError, match=rf"weights\.npz: .*{message}"):
+                bundle.load(folder)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_sizes_are_checked_before_anything_is_unpacked(folder: Path) -> None:
+    _add_array(folder, "more", 50_000_000, 50_000_000)
+    assert _peak_of_loading(folder, None) < 20_000_000, "what nobody asks for stays packed"
+    _add_array(folder, MATRIX, 10**10, 100)
+    assert _peak_of_loading(folder, "don't fit the shape") < 20_000_000
+    _add_array(folder, MATRIX, 50_000_000, 50_000_000)
+    assert _peak_of_loading(folder, "too large for a file of this size") < 20_000_000
+
+
+def test_weights_may_be_packed(folder: Path) -> None:
+    arrays = dict(np.load(folder / "weights.npz"))
+    np.savez_compressed(folder / "weights.npz", allow_pickle=False, **arrays)
+    _change(folder, "weights.npz", (folder / "weights.npz").read_bytes())
+    assert bundle.load(folder).info["type"] == "bundle"
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
+)
+@given(st.data())
+def test_an_archive_that_is_damaged_anywhere(folder: Path, data: st.DataObject) -> None:
+    whole = _WHOLE.setdefault(folder, (folder / "weights.npz").read_bytes())
+    near_the_end = data.draw(st.booleans())
+    at = data.draw(st.integers(len(whole) - 9000 if near_the_end else 0, len(whole) - 1))
+    junk = data.draw(st.binary(min_size=1, max_size=8))
+    _change(folder, "weights.npz", whole[:at] + junk + whole[at + len(junk) :])
+    said = _what_is_wrong(folder)
+    assert said is None or f"{folder / 'weights.npz'}: " in said
+
+
+_WHOLE: dict[Path, bytes] = {}
+
+
+def _what_is_wrong(folder: Path) -> str | None:
+    try:
+        bundle.load(folder)
+    except ModelError as error:
+        return str(error)
+    return None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.brute_force import best_output, keeps_to
-from lexbeam.errors import ScorerError
+from lexbeam.errors import ConstraintError, ScorerError
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
@@ -104,19 +104,12 @@ def test_a_wide_beam_finds_the_best_output(
         scorer, 4, source="s", phrases=phrases, avoid=avoid, prefix=[], length_penalty=1.0,
         boundary=None,
     )  # fmt: skip
+    wide: dict[str, Any] = {"beam_size": 500, "stop": "bound", "prune": None, "aside": True}
     if truth is None:
+        with pytest.raises(ConstraintError):
+            decode(scorer, ["s"], [phrases], [avoid], max_length=4, **wide)
         return
-    found = decode(
-        scorer,
-        ["s"],
-        [phrases],
-        [avoid],
-        beam_size=500,
-        max_length=4,
-        stop="bound",
-        prune=None,
-        aside=True,
-    )[0][0]
+    found = decode(scorer, ["s"], [phrases], [avoid], max_length=4, **wide)[0][0]
     assert found.score == pytest.approx(truth[0])
     assert tuple(found.tokens) == truth[1]
 

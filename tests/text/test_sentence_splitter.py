@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.timing import at_most
 from lexbeam.text.sentence_splitter import split_text
 
 
@@ -83,8 +84,10 @@ def test_what_can_never_fit_is_cut_to_characters() -> None:
 
 def test_a_huge_text_is_cut_in_no_time() -> None:
     for text in ("a. " * 33_000, "1. " * 33_000, "x" * 100_000, "字" * 100_000):
-        parts = split_text(text, lambda part: len(part) <= 100)
-        assert all(len(part.text) <= 100 for part in parts)
+        with at_most(seconds=10):
+            parts = split_text(text, lambda part: len(part) <= 100)
+        assert len(parts) >= 990
+        assert max(len(part.text) for part in parts) <= 100
 
 
 @given(st.text(alphabet="aB1.,;!? \n。e\u0301", max_size=60), st.integers(1, 10))

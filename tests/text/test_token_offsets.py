@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lexbeam.text.token_offsets import token_offsets, tokens_in
+from lexbeam.text.token_offsets import spans_between, token_offsets, tokens_in
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,10 @@ def test_tokens_of_a_word() -> None:
     assert tokens_in(spans, (4, 11)) == [1, 2]
     assert tokens_in(spans, (0, 3)) == [0]
     assert tokens_in(spans, (3, 4)) == []
+
+
+def test_spans_between_ends() -> None:
+    assert spans_between("ab c", [1, 2, 4]) == [(0, 1), (1, 2), (3, 4)]
+    assert spans_between("é c", [1, 2, 1, 3, 9]) == [(0, 1), (1, 1), (1, 1), (2, 3), (3, 3)]
+    assert spans_between("a", [-1, 1]) == [(0, 0), (0, 1)]
+    assert spans_between("", []) == []

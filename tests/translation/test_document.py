@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
+from lexbeam.models.model import Model
+from lexbeam.search.beam_search import decode
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.translator import Translator
@@ -38,6 +40,25 @@ def test_any_form_will_do(translator: Translator) -> None:
     assert (report.form, report.text) == ("mat", "Haus | mat | casa")
     result = ask(translator, {"any": ["Haus", "Haustür"]})
     assert result.constraints[0].form in ("Haus", "Haustür")
+
+
+def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
+    translator: Translator, toy_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice the tokens of the source and of what is demanded, and twenty."""
+    limits: list[Any] = []
+
+    def spy(*arguments: Any, **named: Any) -> Any:
+        limits.append(named["max_length"])
+        return decode(*arguments, **named)
+
+    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
+    length = len(toy_model.encode(TEXT))
+    translator.translate(TEXT)
+    phrase = len(toy_model.target.encode("Haus"))
+    translator.translate(TEXT, ["Haus"])
+    translator.translate(TEXT, max_length=length)
+    assert limits == [[2 * length + 20], [2 * (length + phrase) + 20], [length]]
 
 
 def test_several_times(translator: Translator) -> None:

@@ -106,6 +106,48 @@ def test_any_record_can_be_written_as_a_line() -> None:
     assert json.loads(line) == broken
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"text": "a", "x": 1e999}', r'^"x" has the value inf, which is not JSON$'),
+        ('{"text": "a", "x": {"y": [1, -1e999]}}', r'^"x" has the value -inf, which is not JSON$'),
+        (
+            '{"text": "a", "constraints": [{"text": "b", "soft": NaN}]}',
+            r'^"constraints" has .* nan',
+        ),
+        ('{"x": ' + "[" * 101 + "]" * 101 + "}", r'^"x" is nested more than 100 levels deep$'),
+    ],
+)
+def test_values_that_json_does_not_have_are_named(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_record(text)
+
+
+def test_large_numbers_and_nested_values_are_kept() -> None:
+    text = '{"x": [1e308, 123456789012345678901234567890], "y": ' + "[" * 100 + "]" * 100 + "}"
+    assert dump_record(parse_record(text)) == text.replace("1e308", "1e+308")
+
+
+def test_a_number_without_end_is_null_in_json() -> None:
+    line = dump_record({"score": float("-inf"), "nbest": [{"score": float("nan")}], "a": "\ud800"})
+    assert json.loads(line) == {"score": None, "nbest": [{"score": None}], "a": "\ud800"}
+
+
+def test_what_an_earlier_run_said_does_not_stay() -> None:
+    translation = Translation("b", -1.0)
+    failed = {"text": "a", "error": "no", "line": 3, "id": 7}
+    fresh = {"text": "a", "id": 7, "translation": "b", "score": -1.0, "constraints": []}
+    assert write_translation(failed, translation) == fresh
+    assert write_error(fresh, "no", 4) == {
+        "text": "a", "id": 7, "constraints": [], "error": "no", "line": 4
+    }  # fmt: skip
+
+
+def test_a_line_that_is_no_part_of_an_error_is_the_users_own() -> None:
+    written = write_translation({"text": "a", "line": "B12"}, Translation("b", -1.0))
+    assert written["line"] == "B12"
+
+
 def test_a_record_is_translated_as_it_asks(translator: Translator) -> None:
     record = {"text": "The cat 5", "glossary": {"cat": "gato"}, "keep": ["numbers"]}
     (result,) = translator.translate_each([read_request(record, NOTHING)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from lexbeam.translation.alignment import pharaoh
 from lexbeam.translation.records import (
     Record,
     dump_record,
@@ -18,7 +19,7 @@ from lexbeam.translation.records import (
     write_translation,
 )
 from lexbeam.translation.requests import TextRequest
-from lexbeam.translation.results import Translation
+from lexbeam.translation.results import Alternative, Translation
 
 
 @dataclass
@@ -64,13 +65,19 @@ class PlainLines:
             line.request = request
 
     def write(self, line: Line) -> str:
-        """Return the translation, or its n-best list as ``line ||| text ||| score``."""
+        """Return the translation, or its n-best list as ``line ||| text ||| score``.
+
+        Alignments stand at the end: ``||| 0-0 1-2``, by words with white space between them.
+        """
         if line.translation is None:
             return ""
         best = line.translation.nbest
         if len(best) < 2:
-            return line.translation.text
-        return "\n".join(f"{line.number} ||| {each.text} ||| {each.score:.4f}" for each in best)
+            return line.translation.text + _alignment(line, line.translation)
+        return "\n".join(
+            f"{line.number} ||| {each.text} ||| {each.score:.4f}{_alignment(line, each)}"
+            for each in best
+        )
 
 
 class TabLines(PlainLines):
@@ -88,6 +95,13 @@ class TabLines(PlainLines):
             phrases = [{"order": phrases}]
         constraints = [*phrases, *(self._common.constraints or ())]
         return replace(self._common, text=text, constraints=constraints)
+
+
+def _alignment(line: Line, translation: Alternative) -> str:
+    """Return how a line ends that says which words translate which; nothing if not asked."""
+    if translation.alignment is None or line.request is None:
+        return ""
+    return f" ||| {pharaoh(line.request.text, translation.text, translation.alignment)}".rstrip()
 
 
 class JsonLines:

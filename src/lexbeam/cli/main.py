@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
 
 import click
 
+from lexbeam.cli.start import INTERRUPTED
 from lexbeam.errors import LexbeamError
 from lexbeam.version import __version__
 
@@ -46,6 +48,10 @@ class _LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"lexbeam.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}")
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            # All is imported: from here on an interrupt is an exception, which commands clean up
+            # after.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         command: click.Command = module.command
         return command
 
@@ -59,6 +65,8 @@ class _LazyGroup(click.Group):
         except LexbeamError as error:
             click.echo(f"lexbeam: {error}", err=True)
             ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(

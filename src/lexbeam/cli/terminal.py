@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from itertools import repeat
 from typing import IO, Any, TextIO
 
 import click
+
+from lexbeam.cli.start import discard_output
 
 
 class DownloadBar:
@@ -118,12 +119,9 @@ def _file_size(reader: IO[bytes]) -> int | None:
 
 @contextmanager
 def graceful() -> Iterator[None]:
-    """End quietly when interrupted, or when nobody reads the output any more."""
+    """End quietly when nobody reads the output any more."""
     try:
         yield
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
-        with suppress(OSError, ValueError):  # what is still buffered must not fail at the end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         sys.exit(1)

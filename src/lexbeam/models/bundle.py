@@ -46,9 +46,11 @@ from lexbeam.models.bundle_weights import (
     write_weights,
 )
 from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
+from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed
-from lexbeam.models.model import Framing, Model, load_vocabulary, naming, token_rules
+from lexbeam.models.model import Framing, Model, token_rules
+from lexbeam.models.sentencepiece_files import load_vocabulary
 from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
 from lexbeam.text.spelling import SourceText
 from lexbeam.text.vocabulary import Processor
@@ -190,8 +192,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
     listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
-    with naming(folder / WEIGHTS):
-        weights = read_weights(folder / WEIGHTS)
+    with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
             config.build(weights, shortlist=listed is not None),
             token_rules(sizes, target, framing),
@@ -211,7 +212,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "shortlist": listed is not None,
         **({"origin": manifest["origin"]} if manifest.get("origin") else {}),
         **({"alignment": alignment} if alignment else {}),
-        "files": [str(folder / name) for name in files],
+        "files": [str(folder / name) for name in manifest["files"]],
     }
     return Model(engine, source, target, manifest["max_source_length"], info, framing)
 
@@ -231,8 +232,7 @@ def _attending(
 
     def make(single: bool) -> bytes:
         read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
-        with naming(folder / WEIGHTS):
-            weights = read_weights(folder / WEIGHTS)
+        with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
             return config.build_attending(
                 weights, single=single, shortlist=shortlist, alignment=head
             )
@@ -247,10 +247,11 @@ def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:
     read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
     with naming(folder / MANIFEST):
         config = read_architecture(manifest["network"])
-    weights = {
-        name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
-        for name, weight in read_weights(folder / WEIGHTS).items()
-    }
+    with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as stored:
+        weights = {
+            name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
+            for name, weight in stored.items()
+        }
     return config, weights
 
 
@@ -259,7 +260,7 @@ def _read_vocabularies(
 ) -> tuple[Processor, Processor]:
     """Read the vocabularies of both sides, and check that they suit the network."""
     if CODES in files and PIECES in files:
-        with naming(folder):
+        with naming(folder):  # the message has the name of the file
             moses = MosesBpe(files[CODES], files[PIECES])
             if sizes != (len(moses), len(moses)):
                 raise ModelError(f"{PIECES}: {len(moses)} pieces, but the network has {sizes[1]}")

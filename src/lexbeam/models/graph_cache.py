@@ -88,7 +88,7 @@ def _read(file: Path, key: str) -> list[bytes] | None:
             parts.append(bytes(body[start : start + size]))
             start += size
         return parts
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import sentencepiece as spm
-
-from lexbeam.errors import ModelError
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.search.scorer import Scorer
 from lexbeam.text.moses_spelling import MosesText
@@ -71,34 +66,6 @@ class Model:
     def decode(self, ids: list[int]) -> str:
         """Return the text of output ids."""
         return str(self.target.decode(ids))
-
-
-@contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the name of a file before the message of a ModelError that does not have it."""
-    try:
-        yield
-    except ModelError as error:
-        message = str(error)
-        raise ModelError(message if str(path) in message else f"{path}: {message}") from None
-
-
-def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProcessor:
-    """Read a SentencePiece model and check that it has as many pieces as the network.
-
-    Further pieces must be marked as unused, so that no text is cut into them.
-    """
-    processor = spm.SentencePieceProcessor()
-    try:
-        processor.LoadFromSerializedProto(data)
-    except RuntimeError:
-        raise ModelError(f"{path}: damaged, or not a SentencePiece model") from None
-    extra = list(range(size, len(processor)))
-    if len(processor) < size or not all(processor.is_unused(extra)):
-        raise ModelError(f"{path}: {len(processor)} pieces, but the network has {size}")
-    if processor.eos_id() < 0:
-        raise ModelError(f"{path}: the vocabulary has no end of sentence")
-    return processor
 
 
 def make_target(processor: Processor, language: str | None = None) -> TargetText:

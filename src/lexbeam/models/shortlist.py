@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.errors import ModelError
-from lexbeam.models.importers.marian_binary import read_bytes
+from lexbeam.models.file_reading import LARGEST_VOCABULARY, read_unpacked
 from lexbeam.search.arrays import IntArray
 
 _MAGIC = 0xF11A48D5013417F5
@@ -48,7 +48,7 @@ class Shortlist:
 
 def read(path: Path, source_vocabulary: int, target_vocabulary: int) -> Shortlist:
     """Read Marian's binary shortlist and check it against the vocabularies."""
-    data = read_bytes(path)
+    data = read_unpacked(path, LARGEST_VOCABULARY)
     if len(data) < _HEADER.size:
         raise ModelError(f"{path}: the file is cut short")
     magic, _, first, _, offset_count, entry_count = _HEADER.unpack_from(data)
@@ -63,7 +63,8 @@ def read(path: Path, source_vocabulary: int, target_vocabulary: int) -> Shortlis
             f"{path}: made for {offset_count - 1} source tokens, the model has {source_vocabulary}"
         )
     if (
-        offsets[0] != 0
+        first > target_vocabulary
+        or offsets[0] != 0
         or offsets[-1] != entry_count
         or (np.diff(offsets) < 0).any()
         or (entry_count and entries.max() >= target_vocabulary)

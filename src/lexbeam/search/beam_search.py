@@ -28,7 +28,7 @@ from lexbeam.search.future_cost import FutureCost, expected_lengths
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import Scorer, can_hold
+from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import are_done, likely_longest, prune
@@ -57,57 +57,45 @@ def decode(
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
 ) -> list[list[Hypothesis]]:
-    """Find the best output of each sentence that has all its phrases in it.
+    """Return the best outputs of each sentence that have all its phrases, best first.
+
+    A phrase that can't be met whatever the model says is a ConstraintError, a scorer that breaks
+    its protocol a ScorerError.
 
     Args:
         scorer: the model.
         sources: one per sentence, in whatever form the model reads.
-        phrases: for each sentence, the token sequences, or `automaton.patterns.Pattern`, that its
-            output must have. A phrase given n times must occur n times; different phrases may
-            share tokens.
+        phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
+            A phrase given n times must occur n times; different phrases may share tokens.
         avoid: for each sentence, the token sequences that its output must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended; then phrases count as whole
-            words only. # shape: (vocabulary,)
-        closing: marks the tokens that end a word, whatever follows. # shape: (vocabulary,)
-        starting: marks the tokens that begin a word, by which the words between the parts of a
-            pattern are counted; those of ``boundary`` if it is not given.
-        observer: is called after every step with what it did, to study a search or show it.
-        aside: what has ended leaves its slot to what has not; in the paper it keeps it.
-        cut: at ``max_length`` an output may stop as it is, without the end of sentence.
-        ties: for each sentence, the source tokens that phrases translate: the index of a phrase
-            and the indices of its tokens (`search.ties`). Without effect if the model can't say
-            where it attends (`search.scorer`).
-        align: give each output its attention, if the model can say it.
+            words only. # shape of this and the next two: (vocabulary,)
+        closing: marks the tokens that end a word, whatever follows.
+        starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
+        observer: is called after every step with what it did.
+        aside: what has ended leaves its slot; in the paper it keeps it.
+        cut: at ``max_length`` an output may stop without the end of sentence.
+        ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
+        align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
-
-    Returns:
-        For each sentence its outputs, best first.
-
-    Raises:
-        SettingError: a setting is unknown or out of range.
-        ConstraintError: a phrase is malformed, or can't be met whatever the model says.
-        ScorerError: the scorer's answer is not what the protocol says (`search.scorer`).
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos = scorer.vocabulary_size, scorer.eos
     words = WordBoundaries.of(boundary, closing, size, eos, starting)
-    requests = read_requests(
-        len(sources), phrases, avoid, prefix, size, eos, words, whole_prefix, can_hold(scorer)
-    )
-    limits = read_limits(max_length, len(sources))
+    holds, number = can_hold(scorer), len(sources)
+    requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:
         return []
+    limits = read_limits(max_length, number)
     finishing = FinishingRules.of(scorer, aside, cut)
-    tied = read_ties(ties, requests, sources) if getattr(scorer, "attends", False) else None
-    attends = getattr(scorer, "attends", False) and (align or tied is not None)
-    search = Search(
-        scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
-    )
-    return search.run()
+    tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
+    attends = can_attend(scorer) and (align or tied is not None)
+    given = scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
+    return Search(*given).run()
 
 
 class Sentences(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from lexbeam.errors import ConstraintError, ScorerError
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.trace import walk
+from lexbeam.search.automaton.trace import met_phrases, walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.request import Request, listed
@@ -194,7 +194,7 @@ class OutputReader:
         automaton = self.automaton
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
-            met = automaton.met_phrases(sentence, states, 0)
+            met = met_phrases(automaton, sentence, states)
             paid += float(automaton.soft.may_end(states)[1][0])
         log_prob, score = float(log_prob), float(score)
         if paid:

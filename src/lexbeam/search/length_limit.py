@@ -59,7 +59,7 @@ class LengthLimit:
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
 
-    def helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
+    def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
         """Return tokens without which some hypotheses could not end in time, beside asked ones.
 
         # shape: (hypotheses, tokens), `PAD` where there are none.
@@ -79,6 +79,26 @@ class LengthLimit:
         after = automaton.advance(here.column(), tokens)
         forbidden = automaton.forbids(here, tokens, after)
         return np.where(closed[:, None] | forbidden, PAD, tokens)
+
+    def add_helpful(
+        self,
+        automaton: Automaton,
+        here: States,
+        sentence: IntArray,
+        tokens: IntArray,
+        targets: IntArray,
+    ) -> tuple[IntArray, IntArray]:
+        """Add what some hypotheses need to end in time, though it goes on with no constraint."""
+        more = self._helpful_tokens(automaton, here, sentence)
+        if not more.size:
+            return tokens, targets
+        again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
+        more = np.where(again, PAD, more)
+        new_targets = automaton.follow(here.node[:, None], more)
+        return (
+            np.concatenate((tokens, more), axis=1),
+            np.concatenate((targets, new_targets), axis=1),
+        )
 
     def close_late(
         self,

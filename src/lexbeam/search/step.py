@@ -173,8 +173,9 @@ class SearchStep:
         chosen = self._fill_beam(
             candidates, worth, ended, lambda score: policy.select(banks, score)
         )
-        if answer.tied is not None:
-            chosen = self._with_penalties(chosen, answer.tied, automaton, states)
+        if answer.tied is not None and self.ties is not None:
+            eos = self.scorer.eos
+            chosen = _with_penalties(self.ties, chosen, answer.tied, automaton, states, eos)
         return _with_attention(chosen, scores)
 
     def _fill_beam(
@@ -197,7 +198,7 @@ class SearchStep:
         tokens, targets = automaton.ask(here)
         asked = tokens.shape[1]
         if self.limit.tight:
-            tokens, targets = self._add_helpful(automaton, here, sentence, tokens, targets)
+            tokens, targets = self.limit.add_helpful(automaton, here, sentence, tokens, targets)
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
@@ -219,39 +220,6 @@ class SearchStep:
                 tokens.shape[1] - asked,
             )
         return Answer(tokens, targets, scores, asked, tied)
-
-    def _add_helpful(
-        self,
-        automaton: Automaton,
-        here: States,
-        sentence: IntArray,
-        tokens: IntArray,
-        targets: IntArray,
-    ) -> tuple[IntArray, IntArray]:
-        """Add what some hypotheses need to end in time, though it goes on with no constraint."""
-        more = self.limit.helpful_tokens(automaton, here, sentence)
-        if not more.size:
-            return tokens, targets
-        again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
-        more = np.where(again, PAD, more)
-        new_targets = automaton.follow(here.node[:, None], more)
-        return (
-            np.concatenate((tokens, more), axis=1),
-            np.concatenate((targets, new_targets), axis=1),
-        )
-
-    def _with_penalties(
-        self, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States
-    ) -> Chosen:
-        """Add what the chosen candidates paid for their ties, so that it can be taken back."""
-        assert self.ties is not None
-        candidates = chosen.candidates
-        assert candidates.states is not None
-        slot, shape = candidates.slot, candidates.slot.shape
-        node = candidates.states.node.reshape(shape)
-        advances = automaton.serves(node, states, slot) | (candidates.token == self.scorer.eos)
-        penalty = self.ties.penalty(tied, candidates.row[slot], node, advances)
-        return chosen._replace(penalty=penalty)
 
     def _ask_model(
         self,
@@ -326,6 +294,19 @@ class SearchStep:
         return self.finishing.close_early(
             candidates, ended, (before, penalty), after, ~self.limit.is_last
         )
+
+
+def _with_penalties(
+    ties: Ties, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States, eos: int
+) -> Chosen:
+    """Add what the chosen candidates paid for their ties, so that it can be taken back."""
+    candidates = chosen.candidates
+    assert candidates.states is not None
+    slot, shape = candidates.slot, candidates.slot.shape
+    node = candidates.states.node.reshape(shape)
+    advances = automaton.serves(node, states, slot) | (candidates.token == eos)
+    penalty = ties.penalty(tied, candidates.row[slot], node, advances)
+    return chosen._replace(penalty=penalty)
 
 
 def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:

@@ -21,6 +21,8 @@ __all__ = ["TagOptions", "translate_html", "translate_tagged", "with_queued"]
 
 Result = TypeVar("Result")
 
+_OF_WHOLE_TEXTS = ("alignments", "nbest", "prices")  # nothing is said of the pieces of a text
+
 
 async def with_queued(
     call: Call, model: ServedModel, work: Callable[[QueuedTranslator], Result]
@@ -77,7 +79,8 @@ def _alike(requests: Sequence[TextRequest]) -> list[list[int]]:
 def _translate(
     translator: QueuedTranslator, common: TextRequest, texts: Sequence[str], options: TagOptions
 ) -> list[str]:
-    settings = dict(common.settings) if isinstance(common.settings, dict) else {}
+    given = common.settings if isinstance(common.settings, dict) else {}
+    settings = {name: value for name, value in given.items() if name not in _OF_WHOLE_TEXTS}
     if common.glossary is not None:
         settings["glossary"] = common.glossary
     if common.keep:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import LexbeamError
 from lexbeam.server.context import Call
 from lexbeam.server.models import ServedModel
 from lexbeam.server.scheduler import Results
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.requests import TextRequest
-from lexbeam.translation.results import Alternative, ConstraintReport, Translation
+from lexbeam.translation.results import Alternative, ConstraintReport, Link, Translation
+
+AnyAlternative = TypeVar("AnyAlternative", bound=Alternative)
 
 
 async def translate_texts(
@@ -40,11 +44,10 @@ def without_model(request: TextRequest, served: ServedModel) -> Translation | No
     if request.constraints or request.prefix or not isinstance(request.text, str):
         return None
     text = request.text.strip()
-    if not any(character.isalpha() for character in text):
-        return _fixed(text)
-    if request.glossary is None:
-        return None
-    return _as_term(text, request.glossary, served)
+    term = _as_term(text, request.glossary, served) if text and request.glossary else None
+    if term is not None:
+        return term
+    return None if any(character.isalpha() for character in text) else _fixed(text)
 
 
 def _as_term(text: str, glossary: Glossary, served: ServedModel) -> Translation | None:
@@ -77,20 +80,28 @@ def respaced(result: Translation | LexbeamError, text: str) -> Translation | Lex
     if not before and not after:
         return result
     moved = [_moved(each, before, after) for each in result.nbest]
-    best = _moved(
-        Alternative(result.text, result.score, result.constraints, result.unavoided), before, after
-    )
-    return replace(result, text=best.text, constraints=best.constraints, nbest=moved)
+    best = _moved(result, before, after)
+    return replace(best, nbest=moved)
 
 
-def _moved(result: Alternative, before: str, after: str) -> Alternative:
-    by = len(before)
+def _moved(result: AnyAlternative, before: str, after: str) -> AnyAlternative:
+    """Return a translation with white space around it; all offsets go along."""
+
+    def moved(span: Span) -> Span:
+        return span[0] + len(before), span[1] + len(before)
+
     reports = [
         replace(
             report,
-            span=report.span and (report.span[0] + by, report.span[1] + by),
-            spans=tuple((start + by, end + by) for start, end in report.spans),
+            span=report.span and moved(report.span),
+            spans=tuple(map(moved, report.spans)),
+            sources=tuple(map(moved, report.sources)),
         )
         for report in result.constraints
     ]
-    return replace(result, text=before + result.text + after, constraints=reports)
+    links = result.alignment
+    if links is not None:
+        links = [Link(moved(link.source), moved(link.target)) for link in links]
+    return replace(
+        result, text=before + result.text + after, constraints=reports, alignment=links
+    )

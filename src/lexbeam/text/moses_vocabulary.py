@@ -187,17 +187,22 @@ def write_pieces(pieces: Sequence[str], rules: str = RULES) -> bytes:
 def _read_pieces(data: bytes) -> tuple[str, list[str]]:
     try:
         table = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{PIECES}: not JSON: {error}") from None
     rules = table.get("rules") if isinstance(table, dict) else None
     pieces = table.get("pieces") if isinstance(table, dict) else None
     if not isinstance(rules, str) or not isinstance(pieces, list):
         raise ModelError(f'{PIECES}: must have the text "rules" and the list "pieces"')
-    if not all(isinstance(piece, str) and piece for piece in pieces):
+    if not all(isinstance(piece, str) and piece and _is_text(piece) for piece in pieces):
         raise ModelError(f"{PIECES}: every piece must be text")
     if tuple(pieces[:2]) != SPECIAL or len(set(pieces)) < len(pieces):
         raise ModelError(f"{PIECES}: pieces must begin with {', '.join(SPECIAL)} and differ")
     return rules, pieces
+
+
+def _is_text(piece: str) -> bool:
+    """Return whether a piece can be written: half a surrogate pair can't."""
+    return piece.isascii() or not any("\ud800" <= character <= "\udfff" for character in piece)
 
 
 def _read_codes(data: bytes) -> io.StringIO:

@@ -27,7 +27,7 @@ from lexbeam.text.shown_phrases import (
     outermost,
 )
 from lexbeam.text.surroundings import spell_beside_punctuation
-from lexbeam.text.token_offsets import token_offsets
+from lexbeam.text.token_offsets import spans_between, token_offsets
 from lexbeam.text.vocabulary import SPACE, Processor
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
@@ -127,6 +127,16 @@ class TargetText:
         if first > 0 and ends[first - 1] == span[0] and not pieces[first].startswith(SPACE):
             first -= 1
         return tuple(int(i) for i in ids[first : last + 1])
+
+    def token_spans(self, ids: Sequence[int], phrases: Phrases = ()) -> list[Span]:
+        """Return where in the decoded text each token stands, without white space.
+
+        A token that writes nothing of its own has an empty span.
+        """
+        pieces, placed = self._place(ids, phrases)
+        text = self._write(pieces, placed, phrases)
+        ends = self._ends(pieces, placed, phrases) if pieces else []
+        return spans_between(text, ends)
 
     def _place(self, ids: Iterable[int], phrases: Phrases) -> tuple[list[str], list[Placed]]:
         """Return the pieces of an output with its unknown characters, and what is rewritten."""

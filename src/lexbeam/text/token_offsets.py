@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import Span
@@ -35,6 +36,23 @@ def token_offsets(text: str, pieces: Sequence[str]) -> list[Span]:
             spans.append((start, end))
         else:
             spans.append((end, end))
+    return spans
+
+
+def spans_between(text: str, ends: Sequence[int]) -> list[Span]:
+    """Return the spans of strings that follow one another in a text, given where each ends.
+
+    They are without white space. Bytes of a character may seem to write more than the whole
+    character does: no string reaches beyond the end of a later one.
+    """
+    limits = [*accumulate(reversed(ends), min, initial=len(text))][:0:-1]
+    spans, start = [], 0
+    for limit in limits:
+        end = max(start, limit)
+        written = text[start:end]
+        first = start + len(written) - len(written.lstrip())
+        spans.append((first, first + len(written.strip())))
+        start = end
     return spans
 
 

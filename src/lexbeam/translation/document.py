@@ -37,6 +37,8 @@ class TranslatedSentence(NamedTuple):
     source: str
     output: str
     hypothesis: Hypothesis
+    source_tokens: Sequence[Span]
+    """Where the tokens of the source stand in it."""
 
 
 class Document:
@@ -154,6 +156,7 @@ class Document:
             max_length=self.settings.max_length or allowed,
             settings=settings or (self.settings.of_ties if ties else self.settings.of_search),
             ties=ties,
+            align=self.settings.alignments,
             name=partial(self._name, names, avoid),
         )
 
@@ -223,7 +226,12 @@ class Document:
     def translated(self) -> list[TranslatedSentence]:
         """What the best translation was put together from."""
         return [
-            TranslatedSentence(each.part.text, self.text_of(each, each.best), each.best)
+            TranslatedSentence(
+                each.part.text,
+                self.text_of(each, each.best),
+                each.best,
+                self.token_spans(each),
+            )
             for each in self.sentences
         ]
 

@@ -149,7 +149,7 @@ class BatchDecoder:
             starting=self._starting,
             observer=observer.begin(jobs, settings, self._scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
-            align=any(job.align for job in jobs),
+            align=observer is not None or any(job.align for job in jobs),
             settings=settings,
         )
         if observer is not None:

@@ -220,8 +220,12 @@ def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternati
 
     for at, removed, new in reversed(edits):
         text = text[:at] + new + text[at + removed :]
+    links = alternative.alignment
     return replace(
-        alternative, text=text, constraints=[report_moved(r) for r in alternative.constraints]
+        alternative,
+        text=text,
+        constraints=[report_moved(r) for r in alternative.constraints],
+        alignment=links and [replace(link, target=moved(link.target)) for link in links],
     )
 
 

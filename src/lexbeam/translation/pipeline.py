@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.alignment import align_document
 from lexbeam.translation.costs import measure_costs
 from lexbeam.translation.document import Document
 from lexbeam.translation.free_first import search_sentences
@@ -22,7 +23,8 @@ from lexbeam.translation.results import Alternative, Translation
 def translate_document(document: Document) -> JobGenerator[Translation]:
     """Translate a text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
     if not document.sentences:
-        return Translation("", 0.0, nbest=[Alternative("", 0.0)])
+        nothing = Alternative("", 0.0, alignment=[] if document.settings.alignments else None)
+        return Translation(**vars(nothing), nbest=[nothing])
     assign_known(document)
     yield from search_sentences(document)
     if len(document.sentences) > 1:
@@ -63,4 +65,7 @@ def _alternative(
     demanded = [span for found in occurrences for occurrence in found for span in occurrence]
     unavoided = [text[slice(*span)] for span in document.avoidance.find(text, starts, demanded)]
     score = sum(hypothesis.score for hypothesis in hypotheses) / len(hypotheses)
-    return Alternative(text, score, reports, list(dict.fromkeys(unavoided)))
+    alignment = (
+        align_document(document, hypotheses, starts) if document.settings.alignments else None
+    )
+    return Alternative(text, score, reports, list(dict.fromkeys(unavoided)), alignment)

@@ -14,17 +14,22 @@ prefix, glossary and settings stand in for the common ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from math import isfinite
+from typing import Any
 
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.errors import InputError, SettingError
+from lexbeam.errors import InputError, SettingError, quoted
 from lexbeam.translation.requests import GivenSettings, TextRequest
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import TextSettings
 
 Record = dict[str, Any]
+
+_OF_AN_ERROR = ("error", "line")
+_OF_A_TRANSLATION = ("translation", "score", "nbest", "unavoided", "signature")
+_DEEPEST = 100  # lists and objects within each other
 
 
 def parse_record(text: str) -> Record:
@@ -34,12 +39,27 @@ def parse_record(text: str) -> Record:
         InputError: it is not one.
     """
     try:
-        record = json.loads(text, parse_constant=_refuse_constant)
+        record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON: {error}") from error
     if not isinstance(record, dict):
         raise InputError(f"not a JSON object but {type(record).__name__}")
+    _check_values(record)
     return record
+
+
+def _check_values(record: Record) -> None:
+    """Raise InputError for a value that can't be written as JSON again, with its field."""
+    waiting: list[tuple[str, int, Any]] = [(name, 1, value) for name, value in record.items()]
+    while waiting:
+        name, depth, value = waiting.pop()
+        if isinstance(value, float) and not isfinite(value):
+            raise InputError(f"{quoted(name)} has the value {value}, which is not JSON")
+        if isinstance(value, list | dict):
+            if depth > _DEEPEST:
+                raise InputError(f"{quoted(name)} is nested more than {_DEEPEST} levels deep")
+            inner = value.values() if isinstance(value, dict) else value
+            waiting += ((name, depth + 1, each) for each in inner)
 
 
 def read_request(record: Mapping[str, Any], common: TextRequest) -> TextRequest:
@@ -67,24 +87,49 @@ def read_request(record: Mapping[str, Any], common: TextRequest) -> TextRequest:
 def write_translation(
     record: Mapping[str, Any], translation: Translation, signature: bool = False
 ) -> Record:
-    """Return a record with its translation; with ``signature``, also what made it."""
-    return {**record, **translation.to_json(signature)}
+    """Return a record with its translation; with ``signature``, also what made it.
+
+    An error that an earlier run left in the record is no longer true: it goes, with its line.
+    """
+    return {**_without(record, _OF_AN_ERROR), **translation.to_json(signature)}
 
 
 def write_error(record: Mapping[str, Any], error: str, line: int | None = None) -> Record:
-    """Return a record with what is wrong with it, and the line that it stands in."""
+    """Return a record with what is wrong with it, and the line that it stands in.
+
+    A translation that an earlier run left in the record goes, with its score.
+    """
     where = {} if line is None else {"line": line}
-    return {**record, "error": error, **where}
+    return {**_without(record, _OF_A_TRANSLATION), "error": error, **where}
+
+
+def _without(record: Mapping[str, Any], names: Sequence[str]) -> Record:
+    """Return a record without some fields, if it has the first of them."""
+    stale = names if names[0] in record else ()
+    return {name: value for name, value in record.items() if name not in stale}
 
 
 def dump_record(record: Mapping[str, Any]) -> str:
     """Return a record as one line of JSON that can be encoded, whatever was in it."""
-    text = json.dumps(record, ensure_ascii=False)
+    try:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # NaN or infinity in some field: JSON has null for them
+        record = _with_nulls(record)
+        text = json.dumps(record, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair in some field: escape it as it came
         return json.dumps(record)
     return text
+
+
+def _with_nulls(value: Any) -> Any:
+    """Return a value with None in place of NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: _with_nulls(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_nulls(each) for each in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _list(record: Mapping[str, Any], name: str, content: str) -> list[Any]:
@@ -120,7 +165,3 @@ def _settings(record: Mapping[str, Any], common: GivenSettings | None) -> GivenS
 
 
 _SETTINGS = TextSettings.__dataclass_fields__
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

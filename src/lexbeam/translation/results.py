@@ -30,6 +30,8 @@ class ConstraintReport:
     """What it costs: the log-probability that the text loses by it. Measured on request only."""
     asked: Any = None
     """The constraint in the shape it was given in, where that was more than a phrase."""
+    sources: tuple[Span, ...] = ()
+    """Where in the source stands what it translates, one span per occurrence, if it is known."""
 
     @property
     def met(self) -> bool:
@@ -42,7 +44,7 @@ class ConstraintReport:
         The rest is there only where there is something to say.
         """
         start, end = self.span or (None, None)
-        record = {"text": self.text, "met": self.met, "start": start, "end": end}
+        record: dict[str, Any] = {"text": self.text, "met": self.met, "start": start, "end": end}
         if self.form is not None and (self.asked is not None or self.form != self.text):
             record["form"] = self.form
         if len(self.spans) > 1:
@@ -53,7 +55,23 @@ class ConstraintReport:
             record["price"] = self.price
         if self.asked is not None:
             record["asked"] = self.asked
+        if self.sources:
+            record["sources"] = [list(span) for span in self.sources]
         return record
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A word of the source and a word of the translation that translates it, or a part of it."""
+
+    source: Span
+    """Where it stands in the source, in characters."""
+    target: Span
+    """Where it stands in the translation."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object with ``source`` and ``target``, each a start and an end."""
+        return {"source": list(self.source), "target": list(self.target)}
 
 
 @dataclass(frozen=True)
@@ -69,15 +87,24 @@ class Alternative:
     score: float
     constraints: list[ConstraintReport] = field(default_factory=list)
     unavoided: list[str] = field(default_factory=list)
+    alignment: list[Link] | None = None
+    """Which words translate which, by the order of the translation. On request only."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``translation``, ``score`` and ``constraints``."""
-        record = {
+        """Return a JSON object with ``translation``, ``score`` and ``constraints``.
+
+        The rest is there only where there is something to say, or where it was asked for.
+        """
+        record: dict[str, Any] = {
             "translation": self.text,
             "score": self.score,
             "constraints": [report.to_json() for report in self.constraints],
         }
-        return {**record, "unavoided": self.unavoided} if self.unavoided else record
+        if self.unavoided:
+            record["unavoided"] = self.unavoided
+        if self.alignment is not None:
+            record["alignment"] = [link.to_json() for link in self.alignment]
+        return record
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ class TextSettings(Settings):
     source and the constraints call for. ``split`` cuts texts into sentences; without it a text is
     cut only at line breaks and where it is too long for the model. ``prices`` asks what each
     constraint costs, which takes one more search for each. ``ties`` makes constraints of which
-    the source is known replace what the model would say for it (docs/terms.md).
+    the source is known replace what the model would say for it (docs/terms.md). ``alignments`` asks
+    which words translate which, of a model that says where it attends.
     """
 
     algorithm: str = "lookahead"
@@ -37,6 +38,7 @@ class TextSettings(Settings):
     batch_size: int = count(32, "Sentences searched together.")
     split: bool = flag(True, "Cut texts into sentences, or take each as one.")
     prices: bool = flag(False, "Say what each constraint costs, in log-probability.")
+    alignments: bool = flag(False, "Say which words translate which.")
     ties: str = choice(
         "on", ("on", "off"), "Whether a term replaces what the model would say for its source."
     )
@@ -70,6 +72,7 @@ class SettingsArguments(SearchArguments, total=False):
     batch_size: int
     split: bool
     prices: bool
+    alignments: bool
     ties: str
 
 

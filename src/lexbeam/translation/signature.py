@@ -13,7 +13,7 @@ from lexbeam.translation.settings import TextSettings
 from lexbeam.version import __version__
 
 _DIGEST_LENGTH = 12
-_NO_MATTER = ("batch_size", "prices")  # settings that don't change a translation
+_NO_MATTER = ("batch_size", "prices", "alignments")  # settings that don't change a translation
 
 
 @dataclass(frozen=True)

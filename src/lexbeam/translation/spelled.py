@@ -127,7 +127,12 @@ class SpelledConstraint:
         given = None if isinstance(asked.given, str) else asked.given
         if len(found) < asked.count or is_excessive:
             return ConstraintReport(
-                asked.text, None, dropped=asked.soft is not None, price=price, asked=given
+                asked.text,
+                None,
+                dropped=asked.soft is not None,
+                price=price,
+                asked=given,
+                sources=asked.source_spans,
             )
         first = found[0]
         return ConstraintReport(
@@ -137,6 +142,7 @@ class SpelledConstraint:
             form=" … ".join(text[slice(*span)] for span in first),
             price=price,
             asked=given,
+            sources=asked.source_spans,
         )
 
 

@@ -65,6 +65,7 @@ class Translator:
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
         self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
+        self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 
     @overload
@@ -232,6 +233,8 @@ class Translator:
         fault = unusable(text)
         if fault:
             raise InputError(f"the text {quoted(text)} contains {fault}")
+        if settings.alignments and not self._attends:
+            raise SettingError("alignments: this model can't say which source words it attends to")
         language = self.info.get("target_language")
         found = terms.find(text)
         asked = Constraints.build(

@@ -236,8 +236,23 @@ def test_source_tokens_from_elsewhere_are_named(engine: OnnxEngine) -> None:
 def test_weights_that_do_not_fit_together_are_refused(name: str) -> None:
     weights = random_weights(TINY)
     weights[name] = weights[name][:, :-1]
+    with pytest.raises(ModelError, match=rf"the weight {name.replace('b1', 'W1')} has the shape"):
+        TINY.build(weights, shortlist=False)
+
+
+def test_weights_that_the_runtime_can_not_multiply_are_refused() -> None:
+    weights = random_weights(TINY)
+    weights["encoder_l1_ffn_W2"] = weights["encoder_l1_ffn_W2"][:-1]
     graphs = TINY.build(weights, shortlist=False)
     with pytest.raises(ModelError, match=r"ONNX Runtime refuses|does not run"):
+        OnnxEngine(graphs, TokenRules(VOCABULARY, EOS))
+
+
+def test_a_network_whose_scores_are_not_numbers_is_refused() -> None:
+    weights = random_weights(TINY)
+    weights["decoder_ff_logit_out_b"] = np.full_like(weights["decoder_ff_logit_out_b"], np.nan)
+    graphs = TINY.build(weights, shortlist=False)
+    with pytest.raises(ModelError, match="scores that are not numbers"):
         OnnxEngine(graphs, TokenRules(VOCABULARY, EOS))
 
 

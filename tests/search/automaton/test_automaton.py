@@ -12,7 +12,7 @@ from helpers.brute_force import occurrences
 from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trace import trace
+from lexbeam.search.automaton.trace import met_phrases, trace
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
 A, B, C, D, X = 0, 1, 2, 3, 9
@@ -134,7 +134,7 @@ def test_a_batch_is_its_sentences(batch: list[tuple[list[list[int]], list[int]]]
     for sentence, (phrases, output) in enumerate(batch):
         alone = trace(phrases=phrases, tokens=output)
         assert states.bank[sentence] == alone.banks[-1]
-        assert automaton.met_phrases(sentence, states, sentence) == alone.met
+        assert met_phrases(automaton, sentence, states, sentence) == alone.met
 
 
 @given(phrase_lists, outputs)

@@ -80,3 +80,27 @@ def test_an_empty_text(translator: Translator, tmp_path: Path) -> None:
 def test_a_file_that_cant_be_written(translator: Translator, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't write the trace"):
         translator.trace(TEXT).save(tmp_path / "no" / "folder.html")
+
+
+def test_where_hypotheses_attend(attending_translator: Translator) -> None:
+    text = "The cat sat on the mat."
+    trace = attending_translator.trace(text, ["gato"])
+    (sentence,) = trace.sentences
+    search = sentence.search
+    looked = []
+    for number, slot in enumerate(search.path[: search.ended + 1]):
+        standing = search.steps[number].beam[slot]
+        assert standing is not None
+        ((token, share),) = standing.attention
+        assert share == 1
+        looked.append(token)
+    assert looked[: len(search.source_tokens) - 1] == list(range(len(search.source_tokens) - 1))
+    written = [text[slice(*span)] for span in search.source_tokens]
+    assert "".join(written) == text.replace(" ", "")
+    assert '"sourceTokens":[[0,' in trace.to_html()
+
+
+def test_a_model_that_does_not_say_where_it_attends(translator: Translator) -> None:
+    (sentence,) = translator.trace("The cat sat.").sentences
+    standings = [each for step in sentence.search.steps for each in step.beam if each]
+    assert not any(standing.attention for standing in standings)

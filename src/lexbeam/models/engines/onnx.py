@@ -122,9 +122,11 @@ class OnnxEngine:
         none = np.zeros((1, 0), np.int64)
         try:
             state = self.start([[0]], [[]])
-            self.step(state, np.array([self.bos]), np.zeros(1, np.int64), none, none, 1)
+            scores = self.step(state, np.array([self.bos]), np.zeros(1, np.int64), none, none, 1)
         except Exception as error:  # see open_session
             raise ModelError(f"the network does not run: {error}") from None
+        if np.isnan(scores.top_scores).any():
+            raise ModelError("the network gives scores that are not numbers")
 
     @property
     def vocabulary_size(self) -> int:

@@ -7,14 +7,18 @@ The class registers itself under the name that a bundle's manifest uses for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from math import prod
 from typing import Any, ClassVar, Self, get_type_hints
 
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import register_all
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.weights import Float32, Weights
+
+LARGEST_SIZE, MOST_LAYERS = 10_000_000, 1000
+"""Of vocabularies and layers, and how many layers. Networks that can be loaded are far below."""
 
 _KINDS: dict[str, type[Architecture]] = {}
 _PLAIN = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
@@ -51,24 +55,47 @@ class Architecture(ABC):
         for name, kind in get_type_hints(cls).items():
             value = getattr(config, name)
             if kind in _PLAIN and type(value) is not kind and (kind, type(value)) != (float, int):
-                raise ModelError(
-                    f'configuration of the network: "{name}" must be {_PLAIN[kind]}, not {value!r}'
-                )
+                wrong = f'"{name}" must be {_PLAIN[kind]}, not {value!r:.60}'
+                raise ModelError(f"configuration of the network: {wrong}")
         config.check()
         return config
 
     def check(self) -> None:
         """Raise ModelError for sizes and options that no graph can be built from."""
         for name in ("source_vocabulary", "target_vocabulary", *self.sizes):
-            if (size := getattr(self, name)) < 1:
+            size = getattr(self, name)
+            most = MOST_LAYERS if name.endswith(("layers", "depth")) else LARGEST_SIZE
+            if not 1 <= size <= most:
                 raise ModelError(
-                    f"the {self.sizes.get(name, name)} is {size}, it must be at least 1"
+                    f"the {self.sizes.get(name, name)} is {size}, it must be at least 1 and at "
+                    f"most {most}"
                 )
 
     @property
     def aligned_layers_and_heads(self) -> tuple[int, int]:
         """Numbers of decoder layers and of heads that attend to the source: any may align."""
         return 1, 1
+
+    def shapes(self) -> Iterable[tuple[str, tuple[int | None, ...]]]:
+        """Return the shapes that weights must have; None stands for any size.
+
+        Those weights are named whose shape the runtime does not check: tables of which it reads
+        the rows that it is asked for. A vector may have any shape with its number of values.
+        """
+        return ()
+
+    def check_shapes(self, weights: Weights) -> None:
+        """Raise ModelError for a weight that does not have the shape that `shapes` gives it."""
+        for name, expected in self.shapes():
+            if name not in weights:
+                continue  # building the graph says so, if it is needed
+            shape = weights[name].shape
+            found = shape if len(expected) > 1 else (prod(shape),)
+            if len(found) != len(expected) or any(
+                size not in (None, other) for size, other in zip(expected, found, strict=True)
+            ):
+                shown = " × ".join("any" if size is None else str(size) for size in expected)
+                raise ModelError(f"the weight {name} has the shape {shape}, it must be {shown}")
 
     @abstractmethod
     def describe(self) -> str:
@@ -105,7 +132,7 @@ class Architecture(ABC):
 def read_architecture(values: Mapping[str, Any]) -> Architecture:
     """Read a network's kind, sizes and options back from JSON."""
     options = dict(values)
-    kind = str(options.pop("type", None))
+    kind = f"{options.pop('type', None)!s:.60}"
     if kind not in _KINDS:
         register_all(__package__)
     if kind not in _KINDS:

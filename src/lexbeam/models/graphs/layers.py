@@ -17,6 +17,7 @@ from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed, Weights
 from lexbeam.models.graphs.writer import GraphWriter
 
 ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh")
+OUTPUT_BIAS = "decoder_ff_logit_out_b"
 _NORM = ("scale", "bias")
 _MIDDLE = 128  # stands for zero in unsigned eight bits
 
@@ -80,6 +81,8 @@ class Layers:
         """
         weight = self._weights[name]
         offset = self.vector(bias) if bias and self._biases else None
+        if len(weight.shape) != 2 or (offset is not None and len(offset) != weight.shape[1]):
+            raise ModelError(f"the weight {name} has the shape {weight.shape}, or its bias another")
         rectified = after == "relu" and not gate
         if rectified and isinstance(weight, Int8Matrix) and weight.activation is not None:
             # Rounding to unsigned integers sets negative values to zero, as the rectifier would.
@@ -206,8 +209,8 @@ class Layers:
 
     def output_bias(self, size: int) -> Float32:
         """Return the output bias; the entry past the end is minus infinity."""
-        name = "decoder_ff_logit_out_b"
-        bias = self.vector(name) if name in self._weights else np.zeros(size, np.float32)
+        known = OUTPUT_BIAS in self._weights
+        bias = self.vector(OUTPUT_BIAS) if known else np.zeros(size, np.float32)
         return np.append(bias, np.float32(-np.inf))
 
 

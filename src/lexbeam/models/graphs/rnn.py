@@ -8,7 +8,7 @@ forget, candidate, output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
-from lexbeam.models.graphs.layers import Layers
+from lexbeam.models.graphs.layers import OUTPUT_BIAS, Layers
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
 from lexbeam.models.graphs.writer import GraphWriter
@@ -49,8 +49,37 @@ class RnnConfig(Architecture, kind="rnn"):
         layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
         return f"recurrent network with attention, {layers}, dimension {self.dim}"
 
+    def check(self) -> None:
+        """Raise ModelError for sizes that no graph can be built from."""
+        super().check()
+        if self.dim % 2:
+            raise ModelError(f"the dimension {self.dim} can't be divided among two directions")
+
+    def shapes(self) -> Iterable[tuple[str, tuple[int | None, ...]]]:
+        """Return the shapes of all weights."""
+        dim = self.dim
+        yield from (
+            (TABLE, (size, dim)) for size in (self.source_vocabulary, self.target_vocabulary)
+        )
+        yield OUTPUT_BIAS, (self.target_vocabulary,)
+        cells = [(f"encoder_l1_{way}", dim, dim // 2) for way in ("forward", "backward")]
+        cells += [(f"encoder_l{layer}", dim, dim) for layer in range(2, self.encoder_layers + 1)]
+        cells += [("decoder_l1", dim, dim)]
+        cells += [
+            (f"decoder_l{layer}", 2 * dim, dim) for layer in range(2, self.decoder_layers + 1)
+        ]
+        for name, read, size in cells:
+            yield f"{name}_W", (read, 4 * size)
+            yield f"{name}_U", (size, 4 * size)
+            yield f"{name}_b", (4 * size,)
+        yield "decoder_query_W", (dim, dim)
+        yield "decoder_top_W", (2 * dim, dim)
+        yield "decoder_top_b", (dim,)
+
     def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
         """Write the graphs of the network."""
+        self.check()
+        self.check_shapes(weights)
         if shortlist:
             raise ModelError("recurrent networks don't take a shortlist: remove shortlist.bin")
         try:

@@ -7,7 +7,7 @@ may have an SSRU, a recurrent cell whose state is one vector per layer (Kim et a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,12 +16,15 @@ import numpy as np
 from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.architecture import Architecture
-from lexbeam.models.graphs.layers import ACTIVATIONS
+from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS
 from lexbeam.models.graphs.transformer_decoder import DecoderGraph
 from lexbeam.models.graphs.transformer_encoder import EncoderGraph
 from lexbeam.models.graphs.weights import Float32, Weights
 
 _POSITION_TABLES = ("encoder_Wpos", "decoder_Wpos")
+_DISTANCE_TABLES = ("encoder_Wdist", "decoder_Wdist")
+_RANGES = {"epsilon": (0, 1), "embedding_factor": (0, 1e6), "head_size": (0, 1 << 20)}
+_MOST_STEPS = 16  # before or after a sublayer
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,7 @@ class TransformerConfig(Architecture, kind="transformer"):
         "encoder_ffn_depth": "depth of the encoder's feed-forward layers",
         "decoder_ffn_depth": "depth of the decoder's feed-forward layers",
     }
-    float_weights: ClassVar[frozenset[str]] = frozenset(
-        (*_POSITION_TABLES, "encoder_Wdist", "decoder_Wdist")
-    )
+    float_weights: ClassVar[frozenset[str]] = frozenset((*_POSITION_TABLES, *_DISTANCE_TABLES))
 
     source_vocabulary: int
     target_vocabulary: int
@@ -92,7 +93,7 @@ class TransformerConfig(Architecture, kind="transformer"):
         """Read the sizes and options back from JSON; raise ModelError if they make no sense."""
         tied = values.get("tied_layers", ())
         if not isinstance(tied, list | tuple) or not all(type(layer) is int for layer in tied):
-            raise ModelError(f'configuration of the network: "tied_layers" is {tied!r}')
+            raise ModelError(f'configuration of the network: "tied_layers" is {tied!r:.60}')
         return super().from_dict({**values, "tied_layers": tuple(tied)})
 
     def describe(self) -> str:
@@ -105,6 +106,9 @@ class TransformerConfig(Architecture, kind="transformer"):
     def check(self) -> None:
         """Raise ModelError for sizes and options that no graph can be built from."""
         super().check()
+        for name, (least, most) in _RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise ModelError(f"{name} is {getattr(self, name)}, not from {least} to {most}")
         if not self.head_size and self.dim % (2 * self.heads):
             raise ModelError(f"dimension {self.dim} can't be divided among {self.heads} heads")
         choices = {
@@ -115,16 +119,27 @@ class TransformerConfig(Architecture, kind="transformer"):
         }
         for name, (choice, known) in choices.items():
             if choice not in known:
-                raise ModelError(f'{name} "{choice}" is not supported')
+                raise ModelError(f'{name} "{choice:.60}" is not supported')
         if self.tied_layers and len(self.tied_layers) != self.decoder_layers:
             raise ModelError(f"tied layers {self.tied_layers} for {self.decoder_layers} layers")
         for process in (self.preprocess, self.postprocess, self.postprocess_embedding):
             _check_process(process)
         _check_process(self.postprocess_top)
 
+    def shapes(self) -> Iterable[tuple[str, tuple[int | None, ...]]]:
+        """Return the shapes of embeddings, output layer and the tables of positions."""
+        rows, dim = self.target_vocabulary, self.dim
+        yield self.source_embedding, (self.source_vocabulary, dim)
+        yield self.target_embedding, (rows, dim)
+        yield self.output, (rows, dim) if self.output.endswith("Wemb") else (dim, rows)
+        yield OUTPUT_BIAS, (rows,)
+        yield from ((name, (None, dim)) for name in _POSITION_TABLES)
+        yield from ((name, (None, self.heads)) for name in _DISTANCE_TABLES)
+
     def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""
         self.check()
+        self.check_shapes(weights)
         try:
             return Graphs(
                 EncoderGraph(self, weights, shortlist).write(),
@@ -165,4 +180,6 @@ class TransformerConfig(Architecture, kind="transformer"):
 
 def _check_process(process: str) -> None:
     if unknown := set(process) - set("dan"):
-        raise ModelError(f'step "{min(unknown)}" in the process "{process}" is not supported')
+        raise ModelError(f'step "{min(unknown)}" in the process "{process:.60}" is not supported')
+    if len(process) > _MOST_STEPS:
+        raise ModelError(f"a process of {len(process)} steps is not supported")

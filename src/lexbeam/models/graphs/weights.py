@@ -15,8 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lexbeam.errors import ModelError
+
 _PAIR_LIMIT = 128
 _PAIR_TARGET = 127  # rounding may add one half twice
+
+LARGEST_VALUE = 1e6
+"""Weights are below: products of several such numbers, and their squares, are still finite."""
+
+MULTIPLIERS = (1e-5, 1e38)
+"""What values may be multiplied by before they are rounded to eight bits; tiny values, by much."""
 
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
@@ -51,6 +59,22 @@ class Int8Matrix:
 
 Weight = Float32 | Int8Matrix
 Weights = Mapping[str, Weight]
+
+
+def check_values(name: str, weight: Float32) -> None:
+    """Raise ModelError for a weight with values that no network can compute with."""
+    if not weight.size or not (weight.min() >= -LARGEST_VALUE and weight.max() <= LARGEST_VALUE):
+        raise ModelError(
+            f"the weight {name} has no values, or values that are not numbers below "
+            f"{LARGEST_VALUE:g}"
+        )
+
+
+def check_multiplier(name: str, multiplier: float) -> None:
+    """Raise ModelError for a number that values can't be multiplied by before they are rounded."""
+    smallest, largest = MULTIPLIERS
+    if not smallest <= multiplier <= largest:
+        raise ModelError(f"{name} makes no sense: it stands for a multiplier of {multiplier:g}")
 
 
 class Observed(dict[str, Float32]):

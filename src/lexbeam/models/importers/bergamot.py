@@ -17,12 +17,14 @@ from typing import Any
 from lexbeam.errors import ModelError
 from lexbeam.models import formats, shortlist
 from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.file_reading import LARGEST_VOCABULARY, naming, read_unpacked
 from lexbeam.models.graph_cache import build_once
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.transformer import TransformerConfig
-from lexbeam.models.graphs.weights import Int8Matrix, Weights
+from lexbeam.models.graphs.weights import Int8Matrix, Weights, check_multiplier
 from lexbeam.models.importers import marian_binary, marian_config
-from lexbeam.models.model import Model, load_vocabulary, naming, token_rules
+from lexbeam.models.model import Model, token_rules
+from lexbeam.models.sentencepiece_files import load_vocabulary
 
 _OUTPUT = "none"  # the name under which Marian keeps the multiplier of the output layer
 _ALIGNED_HEAD = 0  # of the last decoder layer: the one that Marian's guided alignment trains
@@ -71,7 +73,7 @@ def _folder(path: Path) -> Path:
 
 
 def _vocabulary(path: Path, size: int) -> Any:
-    return load_vocabulary(marian_binary.read_bytes(path), path, size)
+    return load_vocabulary(read_unpacked(path, LARGEST_VOCABULARY), path, size)
 
 
 def _build(files: _Files) -> list[bytes]:
@@ -109,6 +111,8 @@ def _with_output_multiplier(config: TransformerConfig, model: marian_binary.Mari
     output = weights.get(config.output)
     if isinstance(output, Int8Matrix):
         multiplier = model.activations.get(config.output, model.activations.get(_OUTPUT))
+        if multiplier is not None:
+            check_multiplier("the activation of the output layer", multiplier)
         weights[config.output] = replace(output, activation=multiplier)
     return weights
 

@@ -8,9 +8,7 @@ transposed (a table of embeddings is not), followed by the multiplier they were 
 
 from __future__ import annotations
 
-import gzip
 import struct
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -19,7 +17,15 @@ from pathlib import Path
 import numpy as np
 
 from lexbeam.errors import ModelError
-from lexbeam.models.graphs.weights import Float32, Int8Matrix, Weight, without_overflow
+from lexbeam.models.file_reading import naming, read_unpacked
+from lexbeam.models.graphs.weights import (
+    Float32,
+    Int8Matrix,
+    Weight,
+    check_multiplier,
+    check_values,
+    without_overflow,
+)
 
 _VERSION = 1
 _BYTES, _INTGEMM8 = 0x101, 0x4101
@@ -27,7 +33,6 @@ _FLOATS = {0x402: "<f2", 0x404: "<f4", 0x408: "<f8"}
 _NAMES = {0x4102: "intgemm16", 0x808: "packed8", 0x1010: "packed16"}
 _CONFIG = "special:model.yml"
 _MULTIPLIER = "_QuantMultA"
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -47,25 +52,10 @@ class MarianModel:
     activations: Mapping[str, float]  # multipliers of activations, by the matrix they meet
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return a file's content, unpacked if it is gzipped."""
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == _GZIP_MAGIC else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise ModelError(f"{path}: can't be read: {error}") from None
-
-
 def read(path: Path) -> MarianModel:
     """Read a model file; whatever is wrong with it is a ModelError that names it."""
-    try:
-        return _interpret(_items(memoryview(read_bytes(path))))
-    except _DamageError as error:
-        raise ModelError(f"{path}: {error}") from None
-
-
-class _DamageError(Exception):
-    """What is wrong with a file, before its name is put in front."""
+    with naming(path):
+        return _interpret(_items(memoryview(read_unpacked(path))))
 
 
 class _Cursor:
@@ -77,7 +67,7 @@ class _Cursor:
 
     def take(self, size: int) -> memoryview:
         if size > len(self.data) - self.at:
-            raise _DamageError("the file is cut short or is not a Marian model")
+            raise ModelError("the file is cut short or is not a Marian model")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -90,7 +80,7 @@ def _items(data: memoryview) -> list[_Item]:
     cursor = _Cursor(data)
     version, count = cursor.numbers("Q", 2)
     if version != _VERSION:
-        raise _DamageError(f"not a Marian binary model of version {_VERSION}")
+        raise ModelError(f"not a Marian binary model of version {_VERSION}")
     headers = [cursor.numbers("Q", 4) for _ in range(min(count, len(data)))]
     names = [bytes(cursor.take(header[0])) for header in headers]
     shapes = [cursor.numbers("i", header[2]) for header in headers]
@@ -99,7 +89,7 @@ def _items(data: memoryview) -> list[_Item]:
     for (_, kind, _, size), raw, shape in zip(headers, names, shapes, strict=True):
         name = raw.rstrip(b"\0").decode("utf-8", "replace")
         if any(dim < 0 for dim in shape):
-            raise _DamageError(f"{name}: impossible shape {shape}")
+            raise ModelError(f"{name}: impossible shape {shape}")
         items.append(_Item(name, kind, shape, cursor.take(size)))
     return items
 
@@ -107,7 +97,7 @@ def _items(data: memoryview) -> list[_Item]:
 def _interpret(items: list[_Item]) -> MarianModel:
     by_name = {item.name: item for item in items}
     if _CONFIG not in by_name:
-        raise _DamageError(f"no configuration ({_CONFIG}) in the file")
+        raise ModelError(f"no configuration ({_CONFIG}) in the file")
     config = bytes(by_name[_CONFIG].data).rstrip(b"\0").decode("utf-8", "replace")
     activations = {
         item.name.removesuffix(_MULTIPLIER): _floats(item).item()
@@ -126,12 +116,10 @@ def _floats(item: _Item) -> Float32:
     dtype = np.dtype(_FLOATS[item.type])
     size = prod(item.shape)
     if size * dtype.itemsize > len(item.data):
-        raise _DamageError(
-            f"{item.name}: {len(item.data)} bytes are too few for shape {item.shape}"
-        )
-    values = np.frombuffer(item.data, dtype, size).reshape(item.shape).astype(np.float32)
-    if not np.isfinite(values).all():
-        raise _DamageError(f"{item.name}: values that are not numbers")
+        raise ModelError(f"{item.name}: {len(item.data)} bytes are too few for shape {item.shape}")
+    with np.errstate(over="ignore"):
+        values = np.frombuffer(item.data, dtype, size).reshape(item.shape).astype(np.float32)
+    check_values(item.name, values)
     return values
 
 
@@ -140,19 +128,18 @@ def _weight(item: _Item, activation: float | None) -> Weight:
         return _floats(item)
     if item.type != _INTGEMM8:
         kind = _NAMES.get(item.type, hex(item.type))
-        raise _DamageError(f"{item.name}: weights of type {kind} are not supported")
+        raise ModelError(f"{item.name}: weights of type {kind} are not supported")
     return _int8(item, activation)
 
 
 def _int8(item: _Item, activation: float | None) -> Int8Matrix:
     size = prod(item.shape)
-    if len(item.shape) != 2 or size + 4 > len(item.data):
-        raise _DamageError(f"{item.name}: {len(item.data)} bytes don't fit shape {item.shape}")
+    if len(item.shape) != 2 or not size or size + 4 > len(item.data):
+        raise ModelError(f"{item.name}: {len(item.data)} bytes don't fit shape {item.shape}")
     multiplier = float(np.frombuffer(item.data, "<f4", 1, size)[0])
-    if not (np.isfinite(multiplier) and multiplier > 0):
-        raise _DamageError(f"{item.name}: impossible multiplier {multiplier}")
-    if activation is not None and not activation > 0:
-        raise _DamageError(f"{item.name}: impossible activation multiplier {activation}")
+    check_multiplier(f"the scale of {item.name}", multiplier)
+    if activation is not None:
+        check_multiplier(f"the activation of {item.name}", activation)
     values = np.frombuffer(item.data, np.int8, size)
     rows, columns = item.shape
     if item.name.endswith("Wemb"):

@@ -23,7 +23,6 @@ from lexbeam.search.arrays import (
     Tokens,
     intersects,
     pack_bits,
-    unpack_bits,
 )
 from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBanned, pack_useful
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
@@ -238,10 +237,7 @@ class Automaton:
         return hold if self._held is None else hold | self._held[states.node]
 
     def is_one_too_many(self, states: States, tokens: IntArray) -> BoolArray:
-        """Return a mask of the tokens that complete a phrase more often than it may occur.
-
-        # shape: (hypotheses, tokens), as that of the tokens.
-        """
+        """Return a mask of the tokens that complete a phrase more often than it may occur."""
         if self._exact is None:
             return np.zeros(tokens.shape, np.bool_)
         return self._exact.exceeds(states, tokens)
@@ -290,16 +286,8 @@ class Automaton:
         return States(node, met, zeros, seen, zeros, zeros)
 
     def met_sets(self, states: States) -> list[IntArray]:
-        """Return numbers that are equal for hypotheses with the same set of constraint tokens met.
-
-        # shape of each: as the states.
-        """
+        """Return numbers that are equal for hypotheses with the same set of tokens met."""
         seen, stages = states.seen, states.stages
         if self.multipart is not None and stages is not None:
             seen = self.multipart.without_ages(states.node, seen, stages)
         return [nodes_in_progress(self.progress, states), *(bits.view(np.int64) for bits in seen)]
-
-    def met_phrases(self, sentence: int, states: States, index: int) -> list[bool]:
-        """Return which phrases a finished output has met, in the order they were given."""
-        bits = unpack_bits(states.seen, index)
-        return [bool(bits & met) for met in self.layouts[sentence].met]

@@ -174,7 +174,7 @@ class RemainingTokens:
         """Return tokens that a hypothesis may need though they go on with no constraint."""
         if self._side_by_side[sentence] and not self._chained[sentence]:
             return np.empty(0, np.int64)
-        tokens = self._relevant_tokens(sentence)[0]
+        tokens = self._tokens_of(sentence)[0]
         if len(tokens) <= _MOST_HELPFUL:
             return tokens
         in_trie = self._automaton.tries[sentence].alphabet
@@ -184,6 +184,9 @@ class RemainingTokens:
                 first[goal.wanted] = min(first.get(goal.wanted, goal.tokens), goal.tokens, key=len)
         others = tokens[~np.isin(tokens, in_trie)]
         return np.unique([*others.tolist(), *(tokens[0] for tokens in first.values())])
+
+    def _tokens_of(self, sentence: int) -> tuple[IntArray, IntArray]:
+        return _relevant_tokens(self._automaton, sentence, self._vocabulary_size, self._eos)
 
     def _keys(self, states: States, sentences: IntArray) -> IntArray:
         """Return a number for each state: its node and what it has met."""
@@ -224,14 +227,12 @@ class RemainingTokens:
         """List every combination of a node and phrases met."""
         nodes = len(self._automaton.tries[sentence].nodes)
         keys = np.arange(nodes << int(self._bits[sentence]))
-        following, closed, done = self._look_ahead(
-            sentence, keys, self._relevant_tokens(sentence)[0]
-        )
+        following, closed, done = self._look_ahead(sentence, keys, self._tokens_of(sentence)[0])
         return _Needs(None, _shortest(following, closed, done))
 
     def _solve_reachable(self, sentence: int) -> _Needs | None:
         """List the states that an output can reach; most combinations of registers are none."""
-        tokens, aside = self._relevant_tokens(sentence)
+        tokens, aside = self._tokens_of(sentence)
         most = _MOST_MOVES // len(tokens)
         bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
@@ -276,31 +277,34 @@ class RemainingTokens:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
 
-    def _relevant_tokens(self, sentence: int) -> tuple[IntArray, IntArray]:
-        """Return the tokens that a shortest output may need, and nodes that it does not.
 
-        Of the tokens that are in no phrase, one of each kind is enough. A token that is only in
-        avoided phrases is no better than one of its kind: it advances nothing, and forbids some
-        tokens after it. So it is left out, and so are the nodes it leads to, each with what may be
-        met at the root.
-        """
-        trie, words = self._automaton.tries[sentence], self._automaton.whole_words
-        in_phrases = {t for goal in self._automaton.layouts[sentence].goals for t in goal.tokens}
-        other = np.ones(self._vocabulary_size, dtype=np.bool_)
-        other[[*trie.alphabet, self._eos]] = False
-        kinds = [np.ones(self._vocabulary_size, dtype=np.bool_)]
-        marks = [] if words is None else [words.boundary, words.starting]
-        if words is not None and trie.apart != ROOT:
-            marks.append(words.closing)
-        for mark in marks:
-            kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
-        kinds = [kind for kind in kinds if (kind & other).any()]
-        left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
-        tokens = [token for token in trie.alphabet if token not in left_out]
-        tokens += [int((kind & other).argmax()) for kind in kinds]
-        behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
-        open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
-        return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
+def _relevant_tokens(
+    automaton: Automaton, sentence: int, vocabulary_size: int, eos: int
+) -> tuple[IntArray, IntArray]:
+    """Return the tokens that a shortest output may need, and nodes that it does not.
+
+    Of the tokens that are in no phrase, one of each kind is enough. A token that is only in
+    avoided phrases is no better than one of its kind: it advances nothing, and forbids some
+    tokens after it. So it is left out, and so are the nodes it leads to, each with what may be
+    met at the root.
+    """
+    trie, words = automaton.tries[sentence], automaton.whole_words
+    in_phrases = {t for goal in automaton.layouts[sentence].goals for t in goal.tokens}
+    other = np.ones(vocabulary_size, dtype=np.bool_)
+    other[[*trie.alphabet, eos]] = False
+    kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
+    marks = [] if words is None else [words.boundary, words.starting]
+    if words is not None and trie.apart != ROOT:
+        marks.append(words.closing)
+    for mark in marks:
+        kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
+    kinds = [kind for kind in kinds if (kind & other).any()]
+    left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
+    tokens = [token for token in trie.alphabet if token not in left_out]
+    tokens += [int((kind & other).argmax()) for kind in kinds]
+    behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
+    open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
+    return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
 
 
 def _shortest(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Pattern, tokens_of
 from lexbeam.search.automaton.states import States
@@ -48,4 +49,10 @@ def trace(
     automaton = Automaton([constraints], [[]], size, words)
     _, *after = states = list(walk(automaton, 0, tokens))
     banks = [int(each.bank[0]) for each in after]
-    return Trace(banks, automaton.met_phrases(0, states[-1], 0))
+    return Trace(banks, met_phrases(automaton, 0, states[-1]))
+
+
+def met_phrases(automaton: Automaton, sentence: int, states: States, index: int = 0) -> list[bool]:
+    """Return which phrases a finished output has met, in the order they were given."""
+    bits = unpack_bits(states.seen, index)
+    return [bool(bits & met) for met in automaton.layouts[sentence].met]

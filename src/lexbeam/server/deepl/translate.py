@@ -91,11 +91,11 @@ def read_choices(call: Call) -> dict[str, str]:
         given = fields.string(name, or_number=True)
         if given in (None, ""):
             continue
-        if given not in values:
+        chosen[name] = str(given).lower()
+        if chosen[name] not in values:
             raise unsupported(name, f"There is {', '.join(values)}.")
-        chosen[name] = str(given)
     if chosen.get("formality") in ("more", "less"):
-        raise unsupported("formality", "The models have no formality: use prefer_more or less.")
+        raise unsupported("formality", "No model has it for any 'target_lang': use prefer_more or prefer_less.")
     for name in _REFUSED:
         if fields.get(name) not in (None, "", []):
             raise unsupported(name, "This server has none.")

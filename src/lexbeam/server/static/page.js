@@ -22,7 +22,7 @@ const translated = new Map();
 
 function recordOf(sentence) {
   const { constraints, avoid, prefix } = sentence.wishes;
-  const record = { text: sentence.text, constraints, avoid, settings: { nbest: 4, split: false } };
+  const record = { text: sentence.text, constraints, avoid, settings: { nbest: 4, split: false, alignments: true } };
   if (prefix) record.prefix = prefix;
   const glossary = readGlossary(state.glossary);
   if (Object.keys(glossary).length) record.glossary = glossary;
@@ -157,8 +157,8 @@ function renderChips() {
   const wishes = sentence?.wishes ?? emptyWishes();
   const reports = results[active]?.constraints ?? [];
   const cost = sentence ? costs.get(keyOf(recordOf(sentence))) : null;
-  const chips = wishes.constraints.map((text, i) =>
-    chip(text, "", cost?.[i], () => change((w) => w.constraints.splice(i, 1))));
+  const chips = wishes.constraints.map((wish, i) =>
+    chip(textOf(wish), "", cost?.[i], () => change((w) => w.constraints.splice(i, 1))));
   chips.push(...wishes.avoid.map((text, i) =>
     chip(`not ${text}`, "avoided", null, () => change((w) => w.avoid.splice(i, 1)))));
   if (wishes.prefix) chips.push(chip(`begins “${wishes.prefix.trim()}”`, "begun", null, () => change((w) => { w.prefix = ""; })));
@@ -203,6 +203,10 @@ function say(text) {
   at("status").textContent = text;
 }
 
+function linkAt(result, place) {
+  return (result?.alignment ?? []).find(({ target }) => target[0] <= place && place < target[1]);
+}
+
 // Lights up what a word translates: its source words if they are known, else its sentence.
 function lightUp(word) {
   const i = Number(word?.dataset.sentence);
@@ -210,8 +214,8 @@ function lightUp(word) {
   if (!piece) return at("backdrop").replaceChildren();
   let [start, end] = [0, piece.text.length];
   const place = toCodePoints(results[i]?.translation ?? "", Number(word.dataset.place?.split(":")[1]));
-  const link = (results[i]?.alignment ?? []).find(([, , from, to]) => from <= place && place < to);
-  if (link) [start, end] = [toUnits(piece.text, link[0]), toUnits(piece.text, link[1])];
+  const link = linkAt(results[i], place);
+  if (link) [start, end] = link.source.map((offset) => toUnits(piece.text, offset));
   const from = toUnits(state.source, piece.start);
   at("backdrop").replaceChildren(
     document.createTextNode(state.source.slice(0, from + start)),
@@ -232,9 +236,13 @@ function change(alter) {
   translate().catch((error) => !isCancelled(error) && say(error.message));
 }
 
+const textOf = (constraint) => constraint.text ?? constraint;
+
 function without(list, text) {
-  return list.filter((each) => each !== text);
+  return list.filter((each) => textOf(each) !== text);
 }
+
+const has = (list, text) => list.some((each) => textOf(each) === text);
 
 function choose(i, part, button) {
   active = i;
@@ -255,7 +263,7 @@ function choose(i, part, button) {
   openChoices(part.text, button, record, {
     keep: (word) => change((w) => {
       w.avoid = without(w.avoid, word);
-      if (!w.constraints.includes(word)) w.constraints.push(word);
+      if (!has(w.constraints, word)) w.constraints.push(word);
     }),
     drop: (word) => change((w) => {
       w.constraints = without(w.constraints, word);
@@ -266,8 +274,11 @@ function choose(i, part, button) {
       w.constraints = without(w.constraints, word);
       w.avoid = without(w.avoid, typed);
       if (w.prefix.includes(word)) w.prefix = "";
-      if (!w.constraints.includes(typed)) w.constraints.push(typed);
-      if (!typed.includes(word) && !w.avoid.includes(word)) w.avoid.push(word);
+      if (has(w.constraints, typed)) return;
+      // Tied to the source word, it stands for what the model said; else that is avoided.
+      const link = linkAt(result, record.start);
+      w.constraints.push(link ? { text: typed, source: link.source } : typed);
+      if (!link && !typed.includes(word) && !w.avoid.includes(word)) w.avoid.push(word);
     }),
     take: (other) => change((w) => {
       w.constraints = without(w.constraints, part.text);

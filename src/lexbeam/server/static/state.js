@@ -65,6 +65,11 @@ export function fromLink(hash) {
 function checked(state) {
   const text = (value) => (typeof value === "string" ? value.slice(0, 100000) : "");
   const texts = (list) => (Array.isArray(list) ? list.filter((x) => typeof x === "string") : []);
+  const constraints = (list) => (Array.isArray(list) ? list : []).flatMap((each) => {
+    if (typeof each === "string") return [each];
+    const tied = Array.isArray(each?.source) && each.source.length === 2 && each.source.every(Number.isInteger);
+    return tied && typeof each.text === "string" ? [{ text: each.text, source: each.source }] : [];
+  });
   const sentences = Array.isArray(state?.sentences) ? state.sentences.slice(0, 2000) : [];
   return {
     source: text(state?.source),
@@ -73,7 +78,7 @@ function checked(state) {
     sentences: sentences.map((each) => ({
       text: text(each?.text),
       wishes: {
-        constraints: texts(each?.wishes?.constraints),
+        constraints: constraints(each?.wishes?.constraints),
         avoid: texts(each?.wishes?.avoid),
         prefix: text(each?.wishes?.prefix),
       },

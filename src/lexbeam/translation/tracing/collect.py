@@ -14,7 +14,7 @@ import numpy as np
 
 from lexbeam.search.adjustment import Move
 from lexbeam.search.allocation import POLICIES
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, ScoreArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.states import States
@@ -22,11 +22,15 @@ from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.feasibility import count_sets
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.tracing.progress import Progress
 
 MOST_CANDIDATES = 400
 """Candidates kept of a step; what was chosen is always kept."""
+
+LEAST_SHARE = 0.05
+"""The least share of its attention to a source token that is kept of a hypothesis."""
 
 ORIGINS = ("best", "constraint", "row", "prefix", "stays")
 """Where a candidate comes from (paper, Algorithm 2): it is among the k best of all, it starts or
@@ -75,6 +79,9 @@ class Standing:
     """Normalised by length if it has ended."""
     fate: str
     """``live``, ``finished``, or why it was dropped: ``pruned``, ``lagging``."""
+    attention: tuple[tuple[int, float], ...] = ()
+    """The source tokens that the model attended to for its last token, and how much; nothing if
+    the model can't say."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,8 @@ class SearchTrace:
     """The slots by which the output was reached, step by step, as long as it is on the beam."""
     ended: int
     """The step at which the output ended."""
+    source_tokens: Sequence[Span] = ()
+    """Where the source tokens stand in the sentence, if that is known."""
 
 
 class BatchWatcher:
@@ -294,7 +303,8 @@ class _SentenceWatcher:
             fate = "finished" if finished[slot] else "live" if live[slot] else "lagging"
             if fate == "lagging" and self._is_pruned(score[slot]):
                 fate = "pruned"
-            standing[slot] = Standing(i, score[slot], fate)
+            attention = _attended(observed.chosen.attention, row, slot)
+            standing[slot] = Standing(i, score[slot], fate, attention)
         return tuple(standing)
 
     def _is_pruned(self, score: float) -> bool:
@@ -363,6 +373,14 @@ class _SentenceWatcher:
             stays.append(kept)
             slot = kept
         return stays
+
+
+def _attended(attention: ScoreArray | None, row: int, slot: int) -> tuple[tuple[int, float], ...]:
+    """Return the source tokens that got a share of the attention worth showing."""
+    if attention is None:
+        return ()
+    shares = attention[row, slot]
+    return tuple((i, float(shares[i])) for i in np.flatnonzero(shares >= LEAST_SHARE).tolist())
 
 
 def _worth_keeping(worth: FloatArray, chosen: BoolArray) -> BoolArray:

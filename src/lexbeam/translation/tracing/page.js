@@ -102,9 +102,7 @@
   // --- top: source, output, constraints -----------------------------------------------------
 
   function showTop() {
-    const { source, algorithm, perBank, k, prune, lag, stop } = search();
-    at("source").textContent = source;
-    at("source").title = source;
+    const { algorithm, perBank, k, prune, lag, stop } = search();
     const settings = [data.model, algorithm, `k = ${k}${perBank ? " a bank" : ""}`, `C = ${total()}`, prune ? `prune ${prune}` : "no pruning"];
     if (lag) settings.push(`lag ${lag}`);
     if (stop !== "all") settings.push(`stop ${stop}`);
@@ -113,6 +111,42 @@
     at("ribbon").replaceChildren(...winner().map((token, step) => ribbonPiece(token, step)));
     const slider = at("slider");
     slider.max = String(search().steps.length - 1);
+  }
+
+  /** The source; the tokens that a hypothesis attends to for its last token are marked. */
+  function showSource() {
+    const { source, sourceTokens } = search();
+    const characters = [...source];
+    const cut = (start, end) => characters.slice(start, end).join("");
+    const pick = picked();
+    const shares = new Map(pick ? attentionOf(pick.step, pick.slot) : []);
+    const parts = [];
+    let shown = 0;
+    sourceTokens.forEach(([start, end], token) => {
+      if (start < shown || end <= start) return;
+      const share = shares.get(token) ?? 0;
+      parts.push(cut(shown, start), make("span", {
+        class: share ? "attended" : "", style: { "--share": `${Math.round(70 * share)}%` },
+        title: share ? `${Math.round(100 * share)} % of the attention of ${state.pick ? `slot ${pick.slot + 1}` : "the output"}` : null,
+      }, cut(start, end)));
+      shown = end;
+    });
+    at("source").replaceChildren(...parts, cut(shown));
+    at("source").title = source;
+  }
+
+  /** The source tokens that what stands in a slot attends to, and their shares. */
+  function attentionOf(number, slot) {
+    const there = stepAt(number).beam[slot];
+    const stays = there && has(stepAt(number).candidates[there[0]], "stays");
+    return there && !stays ? there[3] ?? [] : [];
+  }
+
+  /** The source token that what stands in a slot attends to most, as text; nothing if unknown. */
+  function lookedAt(number, slot) {
+    const [token] = attentionOf(number, slot).reduce((best, one) => one[1] > best[1] ? one : best, [-1, 0]);
+    const span = search().sourceTokens[token];
+    return span && span[0] < span[1] ? [...search().source].slice(...span).join("") : "";
   }
 
   function winner() {
@@ -222,10 +256,11 @@
     if (gone && !after) return null;
     const tokens = tokensOf(step, slot);
     const tail = tailOf(tokens);
+    const looked = lookedAt(step, slot);
     const shown = tail.map((token, i) => make("span", { class: i === tail.length - 1 && after ? "new" : "" }, piece(token).replaceAll(SPACE, " ")));
     const row = make("div", {
       class: `row ${marks(step, slot)}${gone ? " gone" : ""}`, "data-slot": slot,
-      title: `${plain(tokens)}\nscore ${number(one.score)}${one.fate === "finished" ? " (by length)" : ""}, bank ${one.bank}`,
+      title: `${plain(tokens)}\nscore ${number(one.score)}${one.fate === "finished" ? " (by length)" : ""}, bank ${one.bank}${looked ? `\nattends most to: ${looked}` : ""}`,
       on: { click: () => choose(step, slot) },
     }, make("span", { class: "slot" }, String(slot + 1)),
     make("span", { class: "text", dir: "auto" }, tail.length < tokens.length ? "…" : null, ...shown),
@@ -527,6 +562,7 @@
       button.classList.toggle("now", step === Math.min(state.step, ended));
       button.classList.toggle("done", step < state.step);
     }
+    showSource();
     showConstraints();
     showBefore();
     showCandidates();
@@ -616,6 +652,8 @@
         ...term("3 ▸", "Continues slot 3 of the beam before."),
         ...(search().steps.some((step) => step.candidates.some((candidate) => candidate[7] !== null))
           ? term(make("span", { class: "worth" }, "−1.23"), `Of a candidate, its ${WORTH_NOTE}.`) : []),
+        ...(search().steps.some((step) => step.beam.some((there) => there && there[3]))
+          ? term(make("span", { class: "attended", style: { "--share": "60%" } }, "source"), "What the model attends to in the source for the newest token of the output, or of the hypothesis that was clicked.") : []),
         ...term("scores", "Log-probabilities; divided by the length once a hypothesis has ended.")),
       make("p", {}, key("←", "→"), "steps ", key("Home", "End"), "first and last ", key("↑", "↓"), "other hypotheses ", key("Esc"), "back to the output ", key("space"), "play ", key("d"), "light or dark"),
       make("form", { method: "dialog" }, make("button", {}, "close")));

@@ -18,7 +18,7 @@ from typing import Any
 
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.automaton.patterns import Pattern, TokenConstraint
-from lexbeam.translation.tracing.collect import ORIGINS, Candidate, SearchTrace, Step
+from lexbeam.translation.tracing.collect import ORIGINS, Candidate, SearchTrace, Standing, Step
 
 Pieces = Callable[[Sequence[int]], list[str]]
 
@@ -102,6 +102,7 @@ def _search(
     ]
     return {
         "source": source,
+        "sourceTokens": search.source_tokens,
         "output": output,
         "algorithm": settings.algorithm,
         "k": settings.beam_size,
@@ -139,13 +140,15 @@ def _step(step: Step, vocabulary: _Vocabulary) -> dict[str, Any]:
         "moves": step.moves,
         "candidates": [_candidate(candidate, vocabulary) for candidate in step.candidates],
         "leftOff": step.left_off,
-        "beam": [
-            standing
-            and [standing.candidate, round(standing.score, _DIGITS), FATES.index(standing.fate)]
-            for standing in step.beam
-        ],
+        "beam": [standing and _standing(standing) for standing in step.beam],
         "bestFinished": step.best_finished and round(step.best_finished, _DIGITS),
     }
+
+
+def _standing(standing: Standing) -> list[Any]:
+    shown = [standing.candidate, round(standing.score, _DIGITS), FATES.index(standing.fate)]
+    attention = [[token, round(share, 2)] for token, share in standing.attention]
+    return [*shown, attention] if attention else shown
 
 
 def _candidate(candidate: Candidate, vocabulary: _Vocabulary) -> list[Any]:

@@ -8,7 +8,7 @@ whose outputs make up the translation are shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,8 @@ class Recorder:
         for translated in (sentence for sentences in texts for sentence in sentences):
             for hypotheses, search in self._searches:
                 if hypotheses and hypotheses[0] is translated.hypothesis:
-                    sentence = Sentence(translated.source, translated.output, search)
+                    shown = replace(search, source_tokens=translated.source_tokens)
+                    sentence = Sentence(translated.source, translated.output, shown)
                     self._sentences.append(sentence)
         self.texts += len(texts)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
+from lexbeam.models.file_reading import naming
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
 from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
 from lexbeam.models.importers.huggingface.settings import Settings
-from lexbeam.models.model import naming
 
 __all__ = ["import_checkpoint"]
 

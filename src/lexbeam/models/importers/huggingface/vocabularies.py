@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexbeam.errors import ModelError
+from lexbeam.models.file_reading import naming
 from lexbeam.models.importers.huggingface.files import read_json, read_json_if_there
 from lexbeam.models.importers.huggingface.pieces import PieceModel, Special
-from lexbeam.models.model import naming
 
 _SPM_NAMES = ("sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "spm.model")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.importers.huggingface.bart_network import bart_network, take_sinusoids
@@ -24,7 +25,6 @@ from lexbeam.models.importers.huggingface.vocabularies import (
     read_pieces,
     special_tokens,
 )
-from lexbeam.models.model import naming
 
 _ALIGNED = "transformer-align"
 """What OPUS-MT calls models that were trained with guided alignment."""
