@@ -140,22 +140,22 @@ def read_tagged(text: str, options: TagOptions) -> MarkedText:
     parts: list[Part] = []
     at = 0
     while at < len(tokens):
-        element = by_tag.get(at)
+        owner = by_tag.get(at)
         last = at
-        if element is not None and at == element.start and _is_whole(element, tokens, options):
-            last = element.end or at
+        if owner is not None and at == owner.start and _is_whole(owner, tokens, options):
+            last = owner.end or at
         raw = "".join(token[2] for token in tokens[at : last + 1])
         if tokens[at][0] == "text":
             parts.append(_decoded(raw, options))
         elif last > at:
             parts.append(Code(raw, "word", verbatim=True))
-        elif element is None:
+        elif owner is None:
             parts.append(Code(raw, _kind_of_single(tokens[at], options), verbatim=True))
-        elif _is_block(element, options) or element.has_block:
+        elif _is_block(owner, options) or owner.has_block:
             parts.append(Code(raw, "break", verbatim=True))
         else:
-            side: Kind = "open" if at == element.start else "close"
-            parts.append(Code(raw, side, numbers[element.start], verbatim=True))
+            side: Kind = "open" if at == owner.start else "close"
+            parts.append(Code(raw, side, numbers[owner.start], verbatim=True))
         at = last + 1
     return balanced(_joined(parts))
 

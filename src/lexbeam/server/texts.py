@@ -102,6 +102,4 @@ def _moved(result: AnyAlternative, before: str, after: str) -> AnyAlternative:
     links = result.alignment
     if links is not None:
         links = [Link(moved(link.source), moved(link.target)) for link in links]
-    return replace(
-        result, text=before + result.text + after, constraints=reports, alignment=links
-    )
+    return replace(result, text=before + result.text + after, constraints=reports, alignment=links)

@@ -95,7 +95,9 @@ def read_choices(call: Call) -> dict[str, str]:
         if chosen[name] not in values:
             raise unsupported(name, f"There is {', '.join(values)}.")
     if chosen.get("formality") in ("more", "less"):
-        raise unsupported("formality", "No model has it for any 'target_lang': use prefer_more or prefer_less.")
+        raise unsupported(
+            "formality", "No model has it for any 'target_lang': use prefer_more or prefer_less."
+        )
     for name in _REFUSED:
         if fields.get(name) not in (None, "", []):
             raise unsupported(name, "This server has none.")

@@ -39,9 +39,14 @@ export function carryOver(before, sentences) {
   const known = new Map(before.map((each) => [each.text, each.wishes]));
   const texts = new Set(sentences);
   return sentences.map((text, i) => {
-    const sameNumber = before[i] && !texts.has(before[i].text) ? before[i].wishes : null;
+    const sameNumber = before[i] && !texts.has(before[i].text) ? untied(before[i].wishes) : null;
     return { text, wishes: known.get(text) ?? sameNumber ?? emptyWishes() };
   });
+}
+
+// What was tied to words of a sentence is not tied any more when the sentence has changed.
+function untied(wishes) {
+  return { ...wishes, constraints: wishes.constraints.map((each) => each.text ?? each) };
 }
 
 export function toLink(state) {
