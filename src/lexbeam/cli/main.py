@@ -30,6 +30,7 @@ COMMANDS = {
     "info": "Show what a model is.",
     "models": "List the language pairs that were pulled, or that can be.",
     "pull": "Fetch the model of a language pair.",
+    "serve": "Serve DeepL's and LibreTranslate's API, and a page (extra \"server\").",
     "study": 'Repeat the paper\'s experiments with a model and write a report (extra "study").',
     "train": 'Train a model as a TOML file says (extra "train").',
     "translate": "Translate TEXT, or line by line what comes in on standard input.",

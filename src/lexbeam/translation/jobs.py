@@ -48,7 +48,7 @@ class Job:
     whole_prefix: bool = False
     max_length: int = 60
     settings: Settings = field(default_factory=Settings)
-    ties: Mapping[int, Tokens] = field(default_factory=dict)
+    ties: Mapping[int, Tokens] = field(default_factory=dict, hash=False)
     """The source tokens that phrases translate, by the index of the phrase."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
@@ -187,11 +187,11 @@ def run_together(
         round_, asked = asked, {}
         found = iter(run([job for jobs in round_.values() for job in jobs]))
         for index, jobs in round_.items():
-            resume(index, _answer(generators[index], [next(found) for _ in jobs]))
+            resume(index, answer(generators[index], [next(found) for _ in jobs]))
     return [results[index] for index in range(len(generators))]
 
 
-def _answer(generator: JobGenerator[Any], found: Found) -> Callable[[], list[Job]]:
+def answer(generator: JobGenerator[Any], found: Found) -> Callable[[], list[Job]]:
     """Return what hands a generator its hypotheses, or the first refusal among them."""
     hypotheses: list[Hypotheses] = []
     for each in found:

@@ -21,7 +21,7 @@ from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
-from lexbeam.translation.jobs import BatchDecoder, Found, Job, run_together
+from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
 from lexbeam.translation.pipeline import translate_document
 from lexbeam.translation.requests import GivenSettings, Shapes, TextRequest, is_per_text, line_up
 from lexbeam.translation.results import Translation
@@ -52,7 +52,10 @@ def load(path: str | Path | None = None, threads: int = 1) -> Translator:
 
 
 class Translator:
-    """Translates with one model; ``info`` says which."""
+    """Translates with one model; ``info`` says which.
+
+    Any number of threads may use one translator at the same time.
+    """
 
     def __init__(self, model: Model) -> None:
         self.info: dict[str, Any] = dict(model.info)
@@ -141,6 +144,21 @@ class Translator:
         the others from it. Sentences share batches where the settings of their search are equal.
         """
         return self._run(self._prepare(requests))
+
+    def searches(self, request: TextRequest) -> JobGenerator[Translation]:
+        """Translate a text by searches that somebody else runs, together with those of others.
+
+        Returns a generator. It yields the searches it needs (see `lexbeam.translation.jobs`), is
+        sent what `search` has found for them, and returns the translation in the end; it raises
+        what is wrong with the request.
+        """
+        (prepared,) = _succeeded(self._prepare([request]), numbered=False)
+        translation = yield from translate_document(prepared.document)
+        return self._finished(prepared, translation)
+
+    def search(self, jobs: Sequence[Job], batch_size: int = 32) -> Found:
+        """Run searches, of one text or of many; return what became of each."""
+        return self._decoder.run(jobs, batch_size)
 
     def trace(
         self,
@@ -259,8 +277,9 @@ class Translator:
         self, prepared: _Prepared, result: Translation | LexbeamError
     ) -> Translation | LexbeamError:
         """Let what was kept stand as it did in the source, and say what made the translation."""
-        if isinstance(result, LexbeamError):
-            return result
+        return result if isinstance(result, LexbeamError) else self._finished(prepared, result)
+
+    def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
         return replace(prepared.found.respace(result), signature=signature)
 

@@ -128,6 +128,11 @@ class Glossary:
                 )
         return cls([contents], case, lemmas)
 
+    def overridden_by(self, other: Glossary) -> Glossary:
+        """Return both glossaries as one; where they differ, the other one's terms hold."""
+        contents = [*self._contents, *other._contents]
+        return Glossary(contents, self._case, self._lemmas, *self._languages)
+
     def __len__(self) -> int:
         return sum(len(contents.concepts) for contents in self._contents)
 

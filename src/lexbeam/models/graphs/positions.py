@@ -11,7 +11,10 @@ from lexbeam.models.graphs.weights import Float32
 
 
 class SinusoidalPositions:
-    """Marian's sinusoids: a table that grows when later positions are asked for."""
+    """Marian's sinusoids: a table that grows when later positions are asked for.
+
+    Several threads may ask at once: each reads the table that it has made or found.
+    """
 
     def __init__(self, dim: int) -> None:
         self._dim = dim
@@ -19,9 +22,10 @@ class SinusoidalPositions:
 
     def between(self, start: int, end: int) -> Float32:
         """Return the embeddings of a range of positions. # shape: (end - start, dim)."""
-        if end > len(self._table):
-            self._table = sinusoids(2 * end, self._dim)
-        return self._table[start:end]
+        table = self._table
+        if end > len(table):
+            self._table = table = sinusoids(2 * end, self._dim)
+        return table[start:end]
 
 
 class TabledPositions:

@@ -1,0 +1,149 @@
+"""The application: all endpoints, and what every answer has."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lexbeam.server import deepl, libretranslate, native
+from lexbeam.server.context import Call, Context
+from lexbeam.server.endpoints import Endpoint, error_response, is_deepl, make_routes
+from lexbeam.server.openapi import describe
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "86400",
+}
+_PAGES = {
+    "/": ("index.html", "text/html"),
+    "/docs": ("docs.html", "text/html"),
+    "/favicon.ico": ("icon.svg", "image/svg+xml"),
+}
+_STATIC = {
+    "page.css": "text/css",
+    "api.js": "text/javascript",
+    "choices.js": "text/javascript",
+    "page.js": "text/javascript",
+    "state.js": "text/javascript",
+    "words.js": "text/javascript",
+    "docs.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+
+async def _metrics(call: Call) -> Any:
+    return Response(call.context.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+async def _openapi(_call: Call) -> Any:
+    return describe(ENDPOINTS)
+
+
+ENDPOINTS: list[Endpoint] = [
+    *deepl.ENDPOINTS,
+    *libretranslate.ENDPOINTS,
+    *native.ENDPOINTS,
+    Endpoint("/metrics", _metrics, public=True, summary="Counters for Prometheus"),
+    Endpoint("/openapi.json", _openapi, public=True, summary="This description"),
+]
+
+
+def build_app(context: Context) -> ASGIApp:
+    """Return the application of a server."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        context.ready = False
+        await context.close()
+
+    context.metrics.watch(context.scheduler)
+    routes = make_routes(ENDPOINTS, context)
+    routes += [_page(path, name, kind) for path, (name, kind) in _PAGES.items()]
+    routes += [_page(f"/static/{name}", name, kind) for name, kind in _STATIC.items()]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _refuse},  # type: ignore[dict-item]
+    )
+    app.router.redirect_slashes = False
+    return Doors(app, context)
+
+
+def _page(path: str, name: str, kind: str) -> Route:
+    content = files("lexbeam.server").joinpath("static", name).read_bytes()
+
+    async def answer(_request: Request) -> Response:
+        return Response(content, media_type=f"{kind}; charset=utf-8")
+
+    return Route(path, answer, methods=["GET"])
+
+
+async def _refuse(request: Request, error: HTTPException) -> Response:
+    message = "Not found" if error.status_code == 404 else error.detail
+    return error_response(request.url.path, error.status_code, message, error.headers)
+
+
+class Doors:
+    """Adds to every answer what browsers have to know, and counts it."""
+
+    def __init__(self, app: ASGIApp, context: Context) -> None:
+        self._app = app
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        open_to_others = not is_deepl(scope["path"]) and scope["path"] != "/"
+        added = {**_HEADERS, **(_CORS if open_to_others else {})}
+        start, status = time.monotonic(), 500
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(
+                        (name.lower().encode(), value.encode())
+                        for name, value in added.items()
+                        if name.lower().encode() not in present
+                    ),
+                ]
+            await send(message)
+
+        if scope["method"] == "OPTIONS" and open_to_others:
+            await Response(status_code=204)(scope, receive, send_with_headers)
+            return
+        try:
+            await self._app(scope, receive, send_with_headers)
+        finally:
+            endpoint = scope.get("lexbeam.endpoint", "other")
+            self._context.metrics.count(endpoint, status, time.monotonic() - start)

@@ -1,0 +1,89 @@
+"""A server as a process of its own: how it stops, and what it keeps when it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from helpers.http_client import Reply, ask
+
+
+@contextmanager
+def process(data: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "lexbeam", "serve", "--port", str(port), "--data", str(data)]
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(600):
+        try:
+            if ask(address, "GET", "/health").status == 200:
+                break
+        except OSError:
+            time.sleep(0.1)
+    try:
+        yield address, running
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    acknowledged: dict[str, int] = {}
+
+    def change(address: str) -> None:
+        try:
+            for n in range(200):
+                sent = {
+                    "name": f"G{n}",
+                    "source_lang": "en",
+                    "target_lang": "de",
+                    "entries": "\n".join(f"a{i}\tb{i}" for i in range(n + 1)),
+                    "entries_format": "tsv",
+                }
+                reply = ask(address, "POST", "/v2/glossaries", sent)
+                acknowledged[reply.json["glossary_id"]] = n + 1
+        except (OSError, json.JSONDecodeError):
+            pass  # it was killed
+
+    with process(tmp_path) as (address, running):
+        thread = threading.Thread(target=change, args=(address,))
+        thread.start()
+        time.sleep(random.uniform(0.1, 0.6))
+        os.kill(running.pid, signal.SIGKILL)
+        thread.join()
+    assert acknowledged
+    with process(tmp_path) as (address, _):
+        listed = ask(address, "GET", "/v2/glossaries").json["glossaries"]
+        found = {each["glossary_id"]: each["entry_count"] for each in listed}
+    assert acknowledged.items() <= found.items()
+
+
+def test_what_was_accepted_is_answered_before_it_stops(tmp_path: Path) -> None:
+    text = " ".join(f"Page {n} of the book has {n} words." for n in range(60))
+    replies: list[Reply] = []
+    with process(tmp_path) as (address, running):
+        sent = {"q": text, "source": "en", "target": "de"}
+
+        def send() -> None:
+            replies.append(ask(address, "POST", "/translate", sent))
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        time.sleep(0.5)
+        running.send_signal(signal.SIGTERM)
+        thread.join(60)
+        assert running.wait(60) is not None
+    assert replies[0].status == 200
+    assert "60" not in replies[0].json["translatedText"][:20]
