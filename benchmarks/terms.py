@@ -15,7 +15,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +106,7 @@ def show_row(way: str, run: Run, texts: TestSet, language: str | None) -> TermCo
         f"{each * run.wall:.1f}",
         f"{each * run.cpu:.1f}",
     )
+    warn_of_scores(result.score for result in run.results)
     print(f"{way:6}" + "".join(f"{cell:>13}" for cell in cells), flush=True)
     return counts
 
@@ -125,6 +126,13 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
             path = options.out / f"{way}.txt"
             path.write_text("".join(f"{r.text}\n" for r in run.results), encoding="utf-8")
     return complete
+
+
+def warn_of_scores(scores: Iterable[float]) -> None:
+    """Say so if scores can't be log-probabilities: what rests on them is then worth nothing."""
+    wrong = sum(score > SAME_SCORE for score in scores)
+    if wrong:
+        print(f"  {wrong} scores are above 0: no score of this run can be trusted")
 
 
 def settings_of(way: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -157,6 +165,7 @@ def show_function_words(
             constraints = [demand(term, way, word) for _, term in chosen]
             run = translate(translator, sources, constraints, settings)
             best = [max(b, (r.score, word, r.text)) for b, r in zip(best, run.results, strict=True)]
+        warn_of_scores(r for r, *_ in best)
         gains = [b[0] - r.score for b, r in zip(best, alone.results, strict=True)]
         better = [i for i, gain in enumerate(gains) if gain > SAME_SCORE]
         share = f"{100 * len(better) / len(chosen):.1f} %"

@@ -11,7 +11,7 @@ from lexbeam.errors import InputError, MissingExtraError, SettingError
 from lexbeam.search.settings import at_least
 
 if TYPE_CHECKING:
-    from lexbeam.study.plan import Plan
+    from lexbeam.study.plan import Plan as _Plan
 
 __all__ = ["run"]
 
@@ -72,7 +72,7 @@ def run(
     return measure_and_report(experiment, checked_plan, parts, Path(out), progress)
 
 
-def _check_plan(settings: dict[str, Any]) -> Plan:
+def _check_plan(settings: dict[str, Any]) -> _Plan:
     """Return a plan whose files can be read: a fault is better known now than in an hour."""
     from lexbeam.study.dictionaries import read_rows  # noqa: PLC0415
     from lexbeam.study.plan import Plan  # noqa: PLC0415

@@ -122,10 +122,11 @@ class OnnxEngine:
         none = np.zeros((1, 0), np.int64)
         try:
             state = self.start([[0]], [[]])
-            scores = self.step(state, np.array([self.bos]), np.zeros(1, np.int64), none, none, 1)
+            first, asked = np.zeros(1, np.int64), np.array([[self._eos]])
+            scores = self.step(state, np.array([self.bos]), first, asked, none, 1)
         except Exception as error:  # see open_session
             raise ModelError(f"the network does not run: {error}") from None
-        if np.isnan(scores.top_scores).any():
+        if np.isnan(scores.ask_scores).any():  # the best ones leave out what is not a number
             raise ModelError("the network gives scores that are not numbers")
 
     @property
