@@ -54,6 +54,7 @@ class TranslatorEngine:
     def _request(self, request: Request) -> TextRequest:
         settings = {k: v for k, v in self._settings.items() if k not in ("glossary", "keep")}
         settings["nbest"] = request.nbest
+        settings["alignments"] = True
         settings["beam_size"] = max(int(settings.get("beam_size", 10)), request.nbest)
         return TextRequest(
             request.text,
@@ -84,7 +85,9 @@ def _answer(translation: Translation) -> Answer:
     return Answer(
         translation.text,
         tuple(each.text for each in translation.nbest[1:]),
-        getattr(translation, "alignment", None),
+        None
+        if translation.alignment is None
+        else [(link.source, link.target) for link in translation.alignment],
     )
 
 

@@ -147,7 +147,7 @@ def _requests(
     common = TextRequest("", glossary=glossary, settings={"split": split != "0"})
     extra = {name: call.fields.data(name) for name in FIELDS if name in call.fields}
     wishes = shared_wishes(extra, len(texts), common, call.context.limits)
-    if split == "nonewlines":
+    if split == "nonewlines" and "tag_handling" not in chosen:
         texts = [_one_line(text) for text in texts]
     return [replace(wish, text=text) for wish, text in zip(wishes, texts, strict=True)]
 
@@ -170,6 +170,7 @@ async def _translate(
             ignored=frozenset(call.fields.names("ignore_tags")),
             splitting=frozenset(call.fields.names("splitting_tags")),
             inline=frozenset(call.fields.names("non_splitting_tags")),
+            one_line=chosen.get("split_sentences", "nonewlines") == "nonewlines",
             outline=str(call.fields.get("outline_detection")).lower() not in ("0", "false"),
         )
         return await translate_tagged(call, model, requests, options)
