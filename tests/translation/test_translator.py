@@ -338,3 +338,12 @@ def test_unknown_characters_of_all_kinds_are_there(
     found = translator.translate("The cat sat on the mat.", constraints)
     assert [report.met for report in found.constraints] == [True] * len(constraints), found.text
     assert "⁇" not in found.text
+
+
+def test_the_cost_of_what_is_impossible_is_not_known(translator: Translator) -> None:
+    ends: list[Any] = [{"suffix": "gato"}, {"suffix": "¥", "soft": 0.5}]
+    first, second = translator.translate("The cat.", ends, prices=True).constraints
+    assert first.met
+    assert first.price is not None
+    assert second.dropped
+    assert second.price is None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from lexbeam.errors import InputError
+from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
@@ -29,7 +32,7 @@ def measure_costs(document: Document) -> JobGenerator[dict[int, float]]:
     trials = [
         trial for number in range(len(document.demands)) for trial in _trials(document, number)
     ]
-    found = yield [trial.job for trial in trials]
+    found = yield from _search(trials)
     costs = dict.fromkeys(range(len(document.demands)), 0.0)
     unknown = set()
     for trial, hypotheses in zip(trials, found, strict=True):
@@ -39,6 +42,24 @@ def measure_costs(document: Document) -> JobGenerator[dict[int, float]]:
         difference = hypotheses[0].log_prob - trial.sentence.best.log_prob
         costs[trial.demand] += trial.sign * difference
     return {number: cost for number, cost in costs.items() if number not in unknown}
+
+
+def _search(trials: Sequence[_Trial]) -> JobGenerator[list[list[Hypothesis]]]:
+    """Search for all trials; nothing is found for one that asks for what is impossible.
+
+    A second end of the text, say, which was dropped because there is another.
+    """
+    try:
+        return (yield [trial.job for trial in trials])
+    except InputError:
+        pass
+    found: list[list[Hypothesis]] = []
+    for trial in trials:
+        try:
+            found += yield [trial.job]
+        except InputError:
+            found.append([])
+    return found
 
 
 def _trials(document: Document, number: int) -> list[_Trial]:
