@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     ("kind", "problems"),
-    [(TOKEN, 400), (text_kind(), 80), (MODELS, 12), (CLI, 8)],
+    [(TOKEN, 300), (text_kind(), 24), (MODELS, 8), (CLI, 6)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_every_promise_is_kept(kind: Kind[Any], problems: int) -> None:

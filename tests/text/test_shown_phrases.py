@@ -28,6 +28,13 @@ def test_each_phrase_gets_tokens_of_its_own() -> None:
     assert spans([2, 1, 3], euro, euro) == [[(0, 2)], None]
 
 
+def test_equal_chains_follow_one_another() -> None:
+    """The text is searched for one after the other."""
+    chain = phrase(unknown("€"), Spelling((4,), "b"))
+    assert spans([2, 1, 2, 1, 4, 4], chain, chain) == [[(0, 2), (4, 5)], None]
+    assert spans([2, 1, 4, 2, 1, 4], chain, chain) == [[(0, 2), (2, 3)], [(3, 5), (5, 6)]]
+
+
 def test_what_ends_the_output_is_at_its_end() -> None:
     end = phrase(unknown("€"), at_end=True)
     assert spans([2, 1, 3, 2, 1], end, phrase(unknown("¥"))) == [[(3, 5)], [(0, 2)]]

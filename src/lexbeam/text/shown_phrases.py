@@ -222,11 +222,20 @@ class _Problem:
         """Yield the choices of a phrase that agree with those before, those of its own first."""
         number = self._order[depth]
         before = [placed for each in self._order[:depth] for placed in self._assigned[each] or ()]
-        taken = [self._assigned[each] for each in self._equal[number]]
+        taken = [placed for each in self._equal[number] if (placed := self._assigned[each])]
         agreeing = [
-            each for each in self._choices[number] if each not in taken and _all_agree(each, before)
+            each
+            for each in self._choices[number]
+            if all(_differ(each, other) for other in taken) and _all_agree(each, before)
         ]
         return iter(sorted(agreeing, key=lambda each: _overlap(each, before)))
+
+
+def _differ(one: tuple[Placed, ...], other: tuple[Placed, ...]) -> bool:
+    """Return whether two equal phrases are shown twice; those of several parts in succession."""
+    if len(one) == 1:
+        return one[0][:2] != other[0][:2]
+    return one[-1].end <= other[0].start or other[-1].end <= one[0].start
 
 
 def _overlap(placed: Sequence[Placed], others: Sequence[Placed]) -> bool:
