@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from helpers.http_client import ask
 from lexbeam.server.app import ENDPOINTS
@@ -22,7 +23,7 @@ def test_methods_that_are_not_there_name_those_that_are(server: str) -> None:
     assert set(reply.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
 
 
-def test_schemathesis_finds_nothing(server: str) -> None:
+def test_schemathesis_finds_nothing(server: str, tmp_path: Path) -> None:
     """Whether a language has a model or a phrase fits a text no schema can say."""
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "run", f"{server}/openapi.json"),
@@ -30,5 +31,7 @@ def test_schemathesis_finds_nothing(server: str) -> None:
         *("--exclude-checks", "positive_data_acceptance,negative_data_rejection"),
         "--no-color",
     ]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    found = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
     assert found.returncode == 0, found.stdout[-4000:]
