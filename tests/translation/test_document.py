@@ -55,7 +55,8 @@ def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
     monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
     length = len(toy_model.encode(TEXT))
     translator.translate(TEXT)
-    phrase = len(toy_model.target.encode("Haus"))
+    spellings = toy_model.target_text.spell_all("Haus")
+    phrase = max(len(spelling.ids) for spelling in spellings)
     translator.translate(TEXT, ["Haus"])
     translator.translate(TEXT, max_length=length)
     assert limits == [[2 * length + 20], [2 * (length + phrase) + 20], [length]]

@@ -135,7 +135,9 @@ def find_displaced(
         if word.casefold() not in demanded and known.count(word.casefold()) == 1
     ]
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
-    return Avoidance.spell(phrases, document.target).tokens
+    # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
+    unspaced = [way.ids for word in usable for way in document.target.spell_all(word)]
+    return list(dict.fromkeys((*Avoidance.spell(phrases, document.target).tokens, *unspaced)))
 
 
 def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:
