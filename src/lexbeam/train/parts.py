@@ -243,4 +243,4 @@ class TiedNetwork(nn.Module):
         for name, view in self.named_views().items():
             if name not in weights or weights[name].shape != tuple(view.shape):
                 raise ModelError(f"the weight {name} is missing or not of this network's shape")
-            view.copy_(torch.from_numpy(weights[name]))
+            view.copy_(torch.from_numpy(np.array(weights[name])))
