@@ -28,7 +28,7 @@ ARRAYS = (
     "arrays[name] = arrays[name].T",
     "arrays[name] = arrays[name].ravel()",
     "arrays[name] = np.atleast_1d(arrays[name])[:1]",
-    "arrays[name] = arrays[name][:0]",
+    "arrays[name] = np.atleast_1d(arrays[name])[:0]",
     "arrays[name] = arrays[name].ravel()[0]",
     "arrays[name] = arrays[name][None]",
     "arrays[name] = np.full_like(arrays[name], np.nan, dtype=np.float32)",
