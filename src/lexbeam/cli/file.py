@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from lexbeam import files
+from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.terminal import graceful
-from lexbeam.constraints.parsing import Reader, read_argument, read_list
-from lexbeam.errors import LexbeamError, quoted
+from lexbeam.constraints.parsing import Reader
+from lexbeam.errors import LexbeamError
 from lexbeam.files.units import ONLY
 from lexbeam.translation.source_terms import SourceTerms
 from lexbeam.translation.translator import Translator, load
@@ -49,24 +50,7 @@ translated stays open and is reported; the exit status is then 1.
               help="Take exact matches from this file. Repeat for more.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only count units and words.")
 @click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
-@click.option(
-    "-c",
-    "--constraint",
-    "constraints",
-    multiple=True,
-    metavar="PHRASE|JSON",
-    help="Must appear in every text, as whole words. Repeat for more.",
-)
-@click.option(
-    "--avoid", multiple=True, metavar="PHRASE|JSON", help="Must not appear. Repeat for more."
-)
-@click.option(
-    "--avoid-file",
-    "avoid_files",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What must not appear, one per line.",
-)
+@constraint_options("Must appear in every text, as whole words. Repeat for more.")
 @glossary_options
 @setting_options
 @click.option(
@@ -87,9 +71,8 @@ def command(
 ) -> None:
     """Translate files one after the other."""
     outputs = _outputs(paths, output, output_dir, dry_run)
-    demands = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
-    avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
-    avoided += [phrase for path in avoid_files for phrase in read_list(path)]
+    demands = read_constraints(constraints)
+    avoided = read_avoided(avoid, avoid_files)
     settings["glossary"] = load_glossary(settings)
     translator = load(model, threads)
     if dry_run:

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
 from lexbeam.cli.lines import JsonLines, PlainLines, TabLines
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.stream import Stream
 from lexbeam.cli.terminal import graceful
-from lexbeam.constraints.parsing import Reader, read_argument, read_list
-from lexbeam.errors import quoted
+from lexbeam.constraints.parsing import Reader
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.source_terms import SourceTerms
@@ -51,24 +51,7 @@ exit status is 1.
 @click.command("translate", help=_HELP)
 @click.argument("text", required=False)
 @click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
-@click.option(
-    "-c",
-    "--constraint",
-    "constraints",
-    multiple=True,
-    metavar="PHRASE|JSON",
-    help="Must appear, as whole words. Repeat for more.",
-)
-@click.option(
-    "--avoid", multiple=True, metavar="PHRASE|JSON", help="Must not appear. Repeat for more."
-)
-@click.option(
-    "--avoid-file",
-    "avoid_files",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What must not appear, one per line.",
-)
+@constraint_options("Must appear, as whole words. Repeat for more.")
 @click.option(
     "--prefix",
     metavar="TEXT",
@@ -113,9 +96,8 @@ def command(
         raise click.UsageError("--signature goes with --json")
     if trace and text is None:
         raise click.UsageError("--trace shows the search of one text: give it as an argument")
-    phrases = [read_argument(each, f"-c {quoted(each)}") for each in constraints]
-    avoided = [read_argument(each, f"--avoid {quoted(each)}") for each in avoid]
-    avoided += [phrase for path in avoid_files for phrase in read_list(path)]
+    phrases = read_constraints(constraints)
+    avoided = read_avoided(avoid, avoid_files)
     glossary, keep = load_glossary(settings), settings.pop("keep")
     translator = load(model, threads)
     SourceTerms(glossary, keep, translator.info)  # or say what is wrong
