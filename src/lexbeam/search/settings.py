@@ -15,7 +15,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from lexbeam import plugins
 from lexbeam.errors import SettingError
+from lexbeam.plugins import load_plugins
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
 
@@ -98,10 +100,14 @@ def threshold(default: float | None, description: str) -> Any:
     return setting(default, _threshold, description, least=0)
 
 
-def choice(default: str, choices: Collection[str], description: str) -> Any:
-    """Return a field for one of several names."""
+def choice(
+    default: str, choices: Collection[str], description: str, group: str | None = None
+) -> Any:
+    """Return a field for one of several names; plugins of a ``group`` may add to them."""
 
     def check(name: str, value: Any) -> Any:
+        if group is not None and value not in tuple(choices):
+            load_plugins(group)
         if value not in tuple(choices):
             raise SettingError(f"unknown {name} {value!r}; choose one of: {', '.join(choices)}")
         return value
@@ -139,7 +145,9 @@ class Settings:
 
     beam_size: int = count(10, "Hypotheses kept at each step.")
     """The slots of the beam; with ``gbs`` and ``cbs``, those of each bank."""
-    algorithm: str = choice("dba", POLICIES.keys(), "How the beam is divided among constraints.")
+    algorithm: str = choice(
+        "dba", POLICIES.keys(), "How the beam is divided among constraints.", plugins.POLICIES
+    )
     """``dba`` as in the paper, ``lookahead`` with regard to what is still unmet, ``gbs``,
     ``cbs``, or ``beam`` for not at all (`search.allocation`)."""
     prune: float | None = threshold(
