@@ -11,10 +11,12 @@ import click
 from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
 from lexbeam.cli.lines import JsonLines, PlainLines, TabLines
+from lexbeam.cli.report_options import report_option, write_report
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.stream import Stream
 from lexbeam.cli.terminal import graceful
 from lexbeam.constraints.parsing import Reader
+from lexbeam.translation.reporting import Reporter
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.source_terms import SourceTerms
@@ -39,8 +41,9 @@ Constraints for each line, as JSON; other fields are kept:
    "start": 2, "end": 6}], "id": 7, "translation": "O gato …", "score": -0.4}
 
 \b
-Terms of a glossary, and what must survive unchanged:
+Terms of a glossary, what must survive unchanged, and a report on every term:
   lexbeam translate --glossary terms.csv --keep placeholders "Hello {name}!"
+  lexbeam translate --glossary terms.csv --report terms.html < in.txt > out.txt
 
 A blank line stays blank. A line that can't be translated is reported on standard error with its
 number and gives an empty line (with --json, a record with "error"); the rest goes on, and the
@@ -74,6 +77,7 @@ exit status is 1.
     metavar="HTML",
     help="Write a page that shows the search of TEXT step by step.",
 )
+@report_option
 def command(
     text: str | None,
     model: str | None,
@@ -87,6 +91,7 @@ def command(
     ordered: bool,
     threads: int,
     trace: Path | None,
+    report: Path | None,
     **settings: Any,
 ) -> None:
     """Translate the argument or standard input."""
@@ -101,6 +106,7 @@ def command(
     phrases = read_constraints(constraints)
     avoided = read_avoided(avoid, avoid_files)
     glossary, keep = load_glossary(settings), settings.pop("keep")
+    settings["prices"] |= report is not None
     translator = load(model, threads)
     SourceTerms(glossary, keep, translator.info)  # or say what is wrong
     reader = Reader(translator.info.get("target_language"))
@@ -115,10 +121,12 @@ def command(
     )
     plain = TabLines(common, ordered) if tabs else PlainLines(common)
     recorder = Recorder(translator) if trace else None
+    reporter = Reporter(translator) if report else None
     stream = Stream(
         recorder.translator if recorder else translator,
         JsonLines(common, signature) if as_json else plain,
         settings["batch_size"],
+        reporter=reporter,
     )
     with graceful():
         if text is None:
@@ -127,6 +135,8 @@ def command(
             stream.run_one(text, plain, sys.stdout.buffer)
     if trace and recorder and recorder.texts:
         recorder.trace().save(trace)
+    if report and reporter:
+        write_report(report, reporter)
     sys.exit(1 if stream.failed else 0)
 
 

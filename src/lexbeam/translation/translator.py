@@ -299,7 +299,8 @@ class Translator:
 
     def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
-        return replace(prepared.found.respace(result), signature=signature)
+        respaced = prepared.found.respace(result)
+        return replace(respaced, signature=signature, source=prepared.document.text)
 
 
 def _merged(settings: Any, named: SettingsArguments) -> Any:
