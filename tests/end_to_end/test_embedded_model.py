@@ -184,7 +184,7 @@ def test_markup_that_is_asked_for_is_not_taken_for_invented(
     translator: lexbeam.Translator,
 ) -> None:
     order = {"order": [{"any": ["Dampf\u00adschiff", "<b>"]}, "nicht", {"any": ["ŉ", "한국"]}]}
-    asked = [{"lemma": "Ärger", "soft": 3}, {"lemma": "straße"}, "Q.", order]
+    asked: list[Any] = [{"lemma": "Ärger", "soft": 3}, {"lemma": "straße"}, "Q.", order]
     found = translator.translate("Hello.", asked, keep=["markup"], beam_size=1)
     assert all(report.met for report in found.constraints[1:])
     assert found.constraints[0].dropped

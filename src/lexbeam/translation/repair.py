@@ -75,7 +75,7 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     """
     known = len(sentence.avoid)
     demanded = document.shown(sentence)
-    ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
+    ids = [way.ids for way in demanded]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
         for span in (*document.avoidance.find(text), *_invented(document, sentence, text)):
