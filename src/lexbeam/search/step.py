@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexbeam.search.allocation import Policy
-from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, constant_column, pick
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    constant_column,
+    number_rows,
+    pick,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
@@ -359,6 +367,5 @@ def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> I
     assert states is not None
     banks = states.bank
     if by_set:
-        sets = np.stack(automaton.met_sets(states))
-        banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+        banks = number_rows(automaton.met_sets(states))
     return banks.reshape(candidates.score.shape)

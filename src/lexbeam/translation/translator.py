@@ -265,6 +265,7 @@ class Translator:
             self._target,
             settings,
             self._max_source_length,
+            self._decoder.vocabulary_size,
             found.find_invented,
         )
         return _Prepared(document, found)
