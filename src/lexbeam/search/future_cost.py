@@ -14,18 +14,23 @@ the best position to come costs a part of the mean, which grows evenly with prog
 whole mean at the end. Where a word or phrase has begun, its next tokens cost what they have cost
 on average after its beginning.
 
+A pattern of several parts is paid for part by part (`automaton.parts`): each has to find its own
+place. What may be given up is expected to cost its penalty at most.
+
 Everything is kept per sentence, so that a result does not depend on the rest of the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, FloatArray, IntArray, ScoreArray, pack_bits
+from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.parts import PartTables
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT
 from lexbeam.search.candidates import Candidates
@@ -54,18 +59,18 @@ class FutureCost:
         self._automaton = automaton
         self._eos = eos
         self._expected = expected  # lengths, shape: (sentences,)
-        self._hard = pack_bits([layout.hard for layout in automaton.layouts], automaton.bit_arrays)
+        self._parts = PartTables(automaton)
+        self._penalties = _penalties(automaton)  # shape: (soft constraints, sentences)
         self._continues = _beyond_first_tokens(automaton)
-        self._sentences = np.arange(sentences)
         # Log-probabilities of first tokens, and of those after them: # shape: (sentences, 2).
         self._sum = np.zeros((sentences, 2))
         self._number = np.zeros((sentences, 2))
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
-        self._sentences = self._sentences[sentences]
         self._expected = self._expected[sentences]
-        self._hard = tuple(bits[sentences] for bits in self._hard)
+        self._parts.keep(sentences)
+        self._penalties = self._penalties[:, sentences]
         self._sum, self._number = self._sum[sentences], self._number[sentences]
 
     def learn(
@@ -92,39 +97,65 @@ class FutureCost:
         states, shape = candidates.states, candidates.score.shape
         assert states is not None
         mean, first, after = self._costs(step)
-        need = self._need(states, shape)
-        to_begin = -(states.bank > states.seen_tokens).astype(np.int64).reshape(shape)
-        for hard, seen in zip(self._hard, states.seen, strict=True):
-            to_begin += np.bitwise_count(hard[:, None] & ~seen.reshape(shape))
-        to_begin = np.minimum(np.maximum(to_begin, 0), need)
-        worth = candidates.score + (first - after) * to_begin + after * need
-        if self._automaton.soft is not None:  # an end has paid its penalty already
-            penalty = self._automaton.soft.may_end(states)[1].reshape(shape)
-            worth -= np.where(candidates.token == self._eos, 0.0, penalty)
-        worth /= np.maximum(-mean, 1.0)
+        # What a part costs from its beginning, and from where it is. # shape: (parts, …)
+        whole = first + after * (self._parts.sizes - 1.0)
+        unseen = self._parts.find_unseen(states, shape)
+        costs = np.zeros(unseen.shape)
+        np.copyto(costs, whole[:, :, None], where=unseen)
+        self._take_off_what_is_begun(costs, states, unseen, after)
+        worth = candidates.score + self._sum_up(costs, candidates.token == self._eos)
+        worth /= np.maximum(-mean, 1.0)[:, None]
         return worth
+
+    def _take_off_what_is_begun(
+        self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray
+    ) -> None:
+        """Let what is begun cost only what it lacks, of several parts the one that gains most."""
+        rows, missing = self._parts.find_begun(states, unseen)
+        if not len(rows):
+            return
+        flat = costs.reshape(len(costs), -1)
+        from_here = after[rows // unseen.shape[2]] * missing
+        gain = np.where(missing > 0, from_here - flat[:, rows], 0.0)
+        best = gain.argmax(axis=0)
+        flat[best, rows] += np.maximum(gain[best, np.arange(len(rows))], 0.0)
+
+    def _sum_up(self, costs: FloatArray, ends: BoolArray) -> FloatArray:
+        """Return the costs of all parts; what may be given up costs its penalty at most.
+
+        An end has paid its penalties already. # shape: (sentences, candidates)
+        """
+        if not len(self._penalties):
+            total: FloatArray = costs.sum(axis=0)
+            return total
+        soft = self._parts.soft[:, :, None]
+        total = np.where(soft < 0, costs, 0.0).sum(axis=0)
+        for number, penalty in enumerate(self._penalties):
+            of_this = np.where(soft == number, costs, 0.0).sum(axis=0)
+            total += np.where(ends, 0.0, np.maximum(of_this, -penalty[:, None]))
+        return total
 
     def _costs(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the mean cost of a first token, that of one to come, and of one after it.
 
-        # shape of each: (sentences, 1).
+        # shape of each: (sentences,).
         """
         mean = self._sum[:, 0] / np.maximum(self._number[:, 0], 1.0)
         after = self._sum[:, 1] + _EXPECTATION_WEIGHT * _CONTINUES * mean
         after /= self._number[:, 1] + _EXPECTATION_WEIGHT
         progress = np.minimum((step + 1) / self._expected, 1.0)
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
-        return mean[:, None], first[:, None], after[:, None]
+        return mean, first, after
 
-    def _need(self, states: States, shape: tuple[int, ...]) -> IntArray:
-        """Return how many constraint tokens of what can't be given up are missing.
 
-        # shape: as given.
-        """
-        if self._automaton.soft is None:
-            return self._automaton.sizes[self._sentences, None] - states.bank.reshape(shape)
-        sentences = self._sentences.repeat(shape[1])
-        return self._automaton.hard_need(states, sentences).reshape(shape)
+def _penalties(automaton: Automaton) -> FloatArray:
+    """Return the penalties of soft constraints, 0 where a sentence has fewer.
+
+    # shape: (soft constraints, sentences)
+    """
+    rows = [[soft.penalty for soft in layout.soft] for layout in automaton.layouts]
+    columns = list(zip_longest(*rows, fillvalue=0.0))
+    return np.array(columns, dtype=np.float64).reshape(len(columns), len(rows))
 
 
 def _beyond_first_tokens(automaton: Automaton) -> IntArray:
