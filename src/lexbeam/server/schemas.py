@@ -247,7 +247,9 @@ RESPONSES: dict[tuple[str, str], Schema] = {
     ("POST", "/v1/translate"): {"anyOf": [_TRANSLATED, _object("records")]},
     ("POST", "/v1/alternatives"): _object(
         "alternatives",
-        alternatives=_list(_object("text translation", text=_STRING, translation=_STRING)),
+        alternatives=_list(
+            _object("text start translation", text=_STRING, start=_INTEGER, translation=_STRING)
+        ),
     ),
     ("POST", "/v1/sentences"): _object("sentences"),
     ("GET", "/v1/models"): _object("models"),

@@ -82,6 +82,11 @@ class BatchDecoder:
         self._starting = starting
         self._observer: SearchObserver | None = None
 
+    @property
+    def scorer(self) -> Scorer:
+        """The model."""
+        return self._scorer
+
     def watched_by(self, observer: SearchObserver) -> BatchDecoder:
         """Return the same decoder, with somebody who watches what it does."""
         watched = copy(self)

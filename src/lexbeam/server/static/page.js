@@ -282,7 +282,7 @@ function choose(i, part, button) {
     }),
     take: (other) => change((w) => {
       w.constraints = without(w.constraints, part.text);
-      const end = part.start + other.text.length;
+      const end = toUnits(other.translation, other.start) + other.text.length;
       const follows = other.translation.slice(end, end + 1) === " " ? " " : "";
       w.prefix = other.translation.slice(0, end) + follows;
     }),
