@@ -5,7 +5,7 @@ import { closeChoices, openChoices } from "./choices.js";
 import { History, carryOver, emptyWishes, fromLink, hasWishes, readGlossary, toLink } from "./state.js";
 import { completion, cut, nextWord, overlaps, toCodePoints, toUnits } from "./words.js";
 
-const EXAMPLE = "The password is wrong. Restart the computer and select a printer from the list.";
+const EXAMPLE = "The meeting was very successful. Restart the computer and select a printer from the list.";
 const WAIT = 250;
 const at = (id) => document.getElementById(id);
 const history = new History();
