@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.files.xml_inline import PAIR, POINT, WORD, Inline, read_inline, write_inline
@@ -29,9 +28,7 @@ class AndroidScan:
     def __init__(self, data: bytes, options: Options) -> None:
         self._xml = XmlFile(data)
         self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "resources":
-            raise InputError("the root element of the file is not <resources>")
+        self._xml.require_root("resources")
 
     def units(self) -> Iterator[Unit]:
         """Yield the strings, the items of arrays and the forms of plurals."""

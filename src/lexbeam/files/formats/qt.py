@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language, plural_count, plural_rule
 from lexbeam.files.placeholders import DEFAULT
@@ -45,10 +44,7 @@ class QtScan:
     def __init__(self, data: bytes, options: Options) -> None:
         self._xml = XmlFile(data)
         self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "TS":
-            raise InputError("the root element of the file is not <TS>")
-        self._root = root
+        self._root = root = self._xml.require_root("TS")
         named = self._xml.attributes(root)
         self._language = named.get("language", "")
         check_language(self._language, options.target_language, "target")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.placeholders import DEFAULT
 from lexbeam.files.units import Edit, Options, Unit
@@ -25,9 +24,7 @@ class ResxScan:
     def __init__(self, data: bytes, options: Options) -> None:
         self._xml = XmlFile(data)
         self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "root":
-            raise InputError("the root element of the file is not <root>")
+        self._xml.require_root("root")
 
     def units(self) -> Iterator[Unit]:
         """Yield the texts: data without a type."""

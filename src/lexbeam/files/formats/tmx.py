@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import is_same
 from lexbeam.files.units import Edit, Options, State, Unit
@@ -23,9 +22,7 @@ class TmxScan:
     def __init__(self, data: bytes, options: Options) -> None:
         self._xml = XmlFile(data)
         self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "tmx":
-            raise InputError("the root element of the file is not <tmx>")
+        self._xml.require_root("tmx")
         tag = next(self._xml.tags("header"), None)
         named = self._xml.attributes(tag).get("srclang", "") if tag else ""
         self._source = named if named and named != "*all*" else options.source_language
