@@ -69,6 +69,14 @@ _VOID = {"br", "hr", "img", "wbr", "input"}
 _compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
 
 
+_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|[^A-Za-z\x80-\U0010ffff]*)\s*")
+
+
+def is_wordless(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return whether one sees at a glance that a stretch of text has nothing to translate."""
+    return _WORDLESS.fullmatch(text, start, len(text) if end is None else end) is not None
+
+
 def find_codes(text: str, syntaxes: tuple[str, ...] = DEFAULT, pairs_from: int = 1) -> list[Part]:
     """Return a text cut at its codes; pairs are numbered from ``pairs_from``."""
     if _POSSIBLE.search(text) is None:

@@ -16,13 +16,11 @@ from lexbeam.files.json_scanner import (
     writes_ascii,
 )
 from lexbeam.files.languages import check_language
-from lexbeam.files.placeholders import mark
+from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Sources, Unit
 from lexbeam.translation.marked_text import MarkedText, is_translatable, plain
 
 Wanted = Callable[[Path], bool]
-_ADDRESS = re.compile(r'"(?:https?://[^\s"\\<>]+|[^"\\A-Za-z\x80-\U0010ffff]*)"')
-"""A string without words, as it is seen at a glance."""
 _TEXT_KEYS = ("defaultMessage", "string")
 """Keys of a text that stands beside what describes it (FormatJS, Transifex)."""
 _DESCRIBED = re.compile(r'"(?:defaultMessage|string)"\s*:\s*"')
@@ -45,7 +43,7 @@ class JsonScan:
                     yield unit
 
     def _unit(self, path: Path, start: int, end: int) -> Unit | None:
-        if _ADDRESS.fullmatch(self.content.text, start, end):
+        if is_wordless(self.content.text, start + 1, end - 1):
             return None
         text = decode_string(self.content.text[start:end])
         sources, rebuild = read_message(text)

@@ -20,7 +20,8 @@ from lexbeam.files.xml_inline import (
     read_inline,
     write_inline,
 )
-from lexbeam.files.xml_scanner import Token, XmlFile
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token
 from lexbeam.translation.marked_text import Kind, MarkedText
 
 _OPEN_STATES = {"new", "needs-translation"}
@@ -61,14 +62,14 @@ class TransUnit:
 
 
 @register("xliff1", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", recognise=recognise_version_1)
-class XliffScan:
+class XliffScan(XmlScan):
     """A file of XLIFF 1.2."""
 
+    root = "xliff"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
+        super().__init__(data, options)
         self._files: list[Token] = []
-        self._xml.require_root("xliff")
         for token in self._xml.tags("file", "alt-trans"):
             if token.name == "file" and token.kind != "end":
                 self._files.append(token)
@@ -256,10 +257,6 @@ class XliffScan:
         for token in self._files:
             if language and not self._xml.attributes(token).get("target-language"):
                 yield from self._xml.set_attributes(token, target_language=language)
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _placeholder(attributes: Mapping[str, str]) -> Inline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lexbeam.files.formats import register
@@ -20,7 +20,8 @@ from lexbeam.files.xml_inline import (
     read_inline,
     write_inline,
 )
-from lexbeam.files.xml_scanner import Token, XmlFile
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token
 from lexbeam.translation.marked_text import MarkedText
 
 _LINE_BREAK = re.compile(r"\s*<br\b", re.IGNORECASE)
@@ -51,14 +52,14 @@ class Segment:
 
 
 @register("xliff2", ".xlf", ".xliff", recognise=_is_version_2, rank=1)
-class Xliff2Scan:
+class Xliff2Scan(XmlScan):
     """A file of XLIFF 2."""
 
+    root = "xliff"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        self._root = root = self._xml.require_root("xliff")
-        named = self._xml.attributes(root)
+        super().__init__(data, options)
+        named = self._xml.attributes(self._root)
         self._has_language = bool(named.get("trgLang"))
         check_language(named.get("srcLang"), options.source_language, "source")
         check_language(named.get("trgLang"), options.target_language, "target")
@@ -179,10 +180,6 @@ class Xliff2Scan:
         """Yield the target language if it is missing."""
         if not self._has_language and self._options.target_language:
             yield from self._xml.set_attributes(self._root, trgLang=self._options.target_language)
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _classify(token: Token, attributes: Mapping[str, str], data: Mapping[str, str]) -> Inline:
