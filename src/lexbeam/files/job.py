@@ -225,17 +225,21 @@ class _Job:
     def edits(self, written: Written | None = None) -> list[Edit]:
         """Return what is to be changed in the file; note the units that failed."""
         edits: list[Edit] = []
+        texts: dict[str, str] = {}  # equal ones are kept once
         for unit in self.open_units():
             try:
                 targets = [self._filled(source) for source in unit.sources]
             except LexbeamError as error:
                 self.report.failures.append(Failure(unit.id, str(error)))
                 continue
-            edits += unit.write(targets)
+            edits += (
+                Edit(start, end, texts.setdefault(text, text))
+                for start, end, text in unit.write(targets)
+            )
             self.report.translated += 1
             if written is not None:
                 written(unit.id, [plain(s) for s in unit.sources], [plain(t) for t in targets])
-        return [*edits, *self.scan.header()] if edits else []
+        return [*self.scan.header(), *edits] if edits else []
 
     def _filled(self, source: MarkedText) -> MarkedText:
         result = self._results.get(_key(source))
