@@ -14,6 +14,9 @@ from lexbeam.cli.setting_options import setting_options
 from lexbeam.translation.asked import Asked
 from lexbeam.translation.settings import TextSettings
 
+NAMES = ("-c", "--avoid")
+"""What errors call what was asked for."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lexbeam.cli.line_options import check_line_format, line_options, read_asked
+from lexbeam.cli.line_options import NAMES, check_line_format, line_options, read_asked
 from lexbeam.cli.stream import Stream
 from lexbeam.cli.terminal import graceful
 from lexbeam.translation.lines import JsonLines, PlainLines, TabLines
@@ -70,7 +70,7 @@ def command(
         raise click.UsageError("--trace shows the search of one text: give it as an argument")
     asked = read_asked(options)
     translator = load(model, threads)
-    common = asked.request(translator.info)
+    common = asked.request(translator.info, NAMES)
     plain = TabLines(common, ordered) if tabs else PlainLines(common)
     recorder = Recorder(translator) if trace else None
     stream = Stream(

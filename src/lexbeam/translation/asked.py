@@ -24,8 +24,12 @@ class Asked:
     keep: Sequence[str] | None = None
     settings: TextSettings = field(default_factory=TextSettings)
 
-    def request(self, info: Mapping[str, Any]) -> TextRequest:
+    def request(
+        self, info: Mapping[str, Any], names: tuple[str, str] = ("constraints", "avoid")
+    ) -> TextRequest:
         """Return a request without a text, for the model that ``info`` describes.
+
+        ``names`` are what errors call the constraints and what is avoided.
 
         Raises:
             LexbeamError: something asked for can't be used, whatever the text.
@@ -34,8 +38,8 @@ class Asked:
         reader = Reader(info.get("target_language"))
         return TextRequest(
             text="",
-            constraints=reader.demands(list(self.constraints), "-c"),
-            avoid=reader.avoided(list(self.avoid), "--avoid"),
+            constraints=reader.demands(list(self.constraints), names[0]),
+            avoid=reader.avoided(list(self.avoid), names[1]),
             prefix=self.prefix,
             glossary=self.glossary,
             keep=self.keep,
