@@ -65,7 +65,8 @@ def main() -> None:
             if given.failures and keep and not exact:
                 sys.stdout.write(f"{text}\n  {translation.text}\n")
         share = 100 * right / max(len(texts), 1)
-        sys.stdout.write(f"{name:>9}: {right} of {len(texts)} right, {share:.1f} %, {seconds:.0f} s\n")
+        told = f"{right} of {len(texts)} right, {share:.1f} %, {seconds:.0f} s"
+        sys.stdout.write(f"{name:>9}: {told}\n")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TextIO
 
-from lexbeam.cli.lines import JsonLines, Line, LineFormat, PlainLines
 from lexbeam.cli.terminal import LineBar
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.text.files import decode_line
+from lexbeam.translation.lines import JsonLines, Line, LineFormat, PlainLines
 from lexbeam.translation.reporting import Reporter
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.translator import Translator
@@ -95,15 +95,9 @@ class Stream:
 
     def _complain(self, line: Line) -> None:
         """Say on standard error what is wrong with a line."""
-        faults = [line.error] if line.error else []
-        if line.translation:
-            reports = line.translation.constraints
-            missing = [report.text for report in reports if not (report.met or report.dropped)]
-            faults += [f'the translation lacks "{phrase}"' for phrase in missing]
-            faults += [f'the translation has "{each}"' for each in line.translation.unavoided]
-        for fault in faults:
+        for fault in line.faults:
             self._say(line, fault)
-        self.failed += bool(faults)
+        self.failed += bool(line.faults)
 
     def _note(self, line: Line) -> None:
         """Say on standard error what plain text can't show."""
