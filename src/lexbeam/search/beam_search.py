@@ -161,6 +161,7 @@ class Search:
             future_cost,
             attends,
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
+            settings.word_end,
         )
         if future_cost is not None and can_restart(scorer):
             self._draft(requests, future_cost)

@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexbeam.search.allocation import Policy
-from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, constant_column, pick
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    constant_column,
+    number_rows,
+    pick,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
@@ -67,8 +75,10 @@ class SearchStep:
         future_cost: FutureCost | None,
         attends: bool = False,
         ties: Ties | None = None,
+        word_ends: bool = True,
     ) -> None:
         self.attends = attends
+        self.word_ends = word_ends
         self.ties = ties
         self.scorer = scorer
         self.model_state = model_state
@@ -163,7 +173,7 @@ class SearchStep:
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(proposals, most, beam_sizes, automaton, states, asked)
+        candidates = collect(proposals, most, beam_sizes, automaton, states, asked, self.word_ends)
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
@@ -369,6 +379,5 @@ def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> I
     assert states is not None
     banks = states.bank
     if by_set:
-        sets = np.stack(automaton.met_sets(states))
-        banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+        banks = number_rows(automaton.met_sets(states))
     return banks.reshape(candidates.score.shape)
