@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 
@@ -64,12 +65,11 @@ _NUMERIC = re.compile(
 )
 _UNNAMED = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|L|z|j|t|q)?[@A-Za-z]")
 _NAME = re.compile(r"[A-Za-z]\w*")
-_ENTITIES = {"&amp;": "&", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&lt;": "<", "&gt;": ">"}
 _VOID = {"br", "hr", "img", "wbr", "input"}
 _compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
 
 
-_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|[^A-Za-z\x80-\U0010ffff]*)\s*")
+_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|#[0-9A-Fa-f]{3,8}|[^A-Za-z\x80-\U0010ffff]*)\s*")
 
 
 def is_wordless(text: str, start: int = 0, end: int | None = None) -> bool:
@@ -148,14 +148,24 @@ def _codes(found: re.Match[str], syntaxes: tuple[str, ...], numbers: _Numbers) -
         ]
     if kind == "tag":
         return [_tag(raw, numbers)]
+    if kind == "entity":
+        return [entity(raw)]
     simple = {
-        "entity": Code(raw, "word" if raw in _ENTITIES else "point", mask=_ENTITIES.get(raw)),
         "bar": Code(raw, "break"),  # Symfony and Laravel: plural forms in one text
         "mnemonic": Code(raw, "point"),
         "percent": Code(raw, mask="%"),
     }
     unnamed = _UNNAMED.fullmatch(raw) is not None
     return [simple.get(kind) or Code(raw, number=is_number(raw), ordered=unnamed)]
+
+
+def entity(raw: str, verbatim: bool = False) -> Code:
+    """Return the code of a reference: the model sees the character, unless it is a space."""
+    character = html.unescape(raw)
+    seen = len(character) == 1 and character.isprintable() and not character.isspace()
+    return Code(
+        raw, "word" if seen else "point", mask=character if seen else None, verbatim=verbatim
+    )
 
 
 def is_number(raw: str) -> bool:

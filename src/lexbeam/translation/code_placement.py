@@ -17,8 +17,9 @@ Alignment = Sequence[tuple[Span, Span]]
 """Which stretch of the source each stretch of the output translates."""
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+_SOLID = re.compile(r"\S+")
 _OPENING = "\"'“„‚‘«‹([{¿¡"
-_CLOSING = "\"'”’»›)]}.,;:!?…"
+CLOSING = "\"'”’»›)]}.,;:!?…"
 
 
 class Placed(NamedTuple):
@@ -97,7 +98,7 @@ def _trimmed(output: str, within: Span, before: str, after: str) -> Span:
 
 def _occurrence(output: str, phrase: str, within: Span, position: float) -> Span | None:
     """Return the occurrence of a phrase as whole words that is nearest to where it is expected."""
-    core = phrase.strip().strip(_OPENING + _CLOSING).strip() or phrase
+    core = phrase.strip().strip(_OPENING + CLOSING).strip() or phrase
     if not core:
         return None
     pattern = re.escape(core)
@@ -115,13 +116,13 @@ def _occurrence(output: str, phrase: str, within: Span, position: float) -> Span
 
 def _with_punctuation(output: str, span: Span, inner: str, within: Span) -> Span:
     """Widen a span by the marks that stand inside the pair in the source."""
-    core = inner.strip(_OPENING + _CLOSING)
+    core = inner.strip(_OPENING + CLOSING)
     at = inner.find(core)
     leading, trailing = inner[:at], inner[at + len(core) :]
     start, end = span
     while start > within[0] and span[0] - start < len(leading) and output[start - 1] in _OPENING:
         start -= 1
-    while end < within[1] and end - span[1] < len(trailing) and output[end] in _CLOSING:
+    while end < within[1] and end - span[1] < len(trailing) and output[end] in CLOSING:
         end += 1
     return start, end
 
@@ -182,6 +183,6 @@ def _spots(output: str, mark: str, before_word: bool) -> list[int]:
         found = [i + 1 for i, character in enumerate(output) if character == mark]
         if found:
             return found
-    spans = words_of(output)
-    spots = [start for start, _ in spans] if before_word else [end for _, end in spans]
-    return spots or [0]
+    if before_word:
+        return [found.start() for found in _SOLID.finditer(output)] or [0]
+    return [end for _, end in words_of(output)] or [0]

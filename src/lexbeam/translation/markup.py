@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.translation.code_placement import (
+    CLOSING,
     Alignment,
     Placed,
     Span,
@@ -323,7 +324,22 @@ def _inserted(layout: Layout, answer: Answer, spans: dict[int, Span]) -> list[st
         at = _outside(point_offset(layout, output, point.at, answer.alignment), {}, layout, output)
         placed.append((at, 1, point.code, Placed(at, point.code)))
     ordered = [each[3] for each in sorted(placed, key=lambda each: each[:3])]
-    return _woven(output, ordered, _masks_in(layout, output))
+    return _spaced(layout, _woven(output, ordered, _masks_in(layout, output)))
+
+
+def _spaced(layout: Layout, woven: list[str | int]) -> list[str | int]:
+    """Put spaces on both sides of a code between words that has them in the source."""
+    points = {point.code for point in layout.points if layout.is_spaced(point.code)}
+    for i, part in enumerate(woven):
+        if part not in points:
+            continue
+        before = woven[i - 1] if i else ""
+        after = woven[i + 1] if i + 1 < len(woven) else ""
+        if isinstance(before, str) and before and not before[-1].isspace():
+            woven[i - 1] = before + " "
+        if isinstance(after, str) and after and not after[0].isspace() and after[0] not in CLOSING:
+            woven[i + 1] = " " + after
+    return woven
 
 
 def _outside(at: int, spans: dict[int, Span], layout: Layout, output: str) -> int:
