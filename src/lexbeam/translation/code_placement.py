@@ -17,6 +17,7 @@ Alignment = Sequence[tuple[Span, Span]]
 """Which stretch of the source each stretch of the output translates."""
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+_QUOTES = "\"'“”„‚‘’«»‹›"
 _SOLID = re.compile(r"\S+")
 _OPENING = "\"'“„‚‘«‹([{¿¡"
 CLOSING = "\"'”’»›)]}.,;:!?…"
@@ -40,7 +41,11 @@ def count_masks(layout: Layout, output: str) -> bool:
 
 def mask_spans(output: str, mask: str) -> list[Span]:
     """Return where a mask stands in an output."""
-    before = r"(?<!\d)(?<!\d[.,])" if mask[0].isdigit() else ""
+    before = ""
+    if mask[0].isdigit():
+        before = r"(?<!\d)(?<!\d[.,])"
+    elif mask[0].isalpha():
+        before = r"(?<![^\W_])"
     after = r"(?!\d)(?![.,]\d)" if mask[-1].isdigit() else ""
     return [found.span() for found in re.finditer(before + re.escape(mask) + after, output)]
 
@@ -127,10 +132,13 @@ def _with_punctuation(output: str, span: Span, inner: str, within: Span) -> Span
     return start, end
 
 
-def aligned_span(alignment: Alignment, pair: Pair, output: str, within: Span) -> Span | None:
+def aligned_span(
+    alignment: Alignment, pair: Pair, output: str, within: Span, inner: str
+) -> Span | None:
     """Return the stretch of an output that translates what a pair encloses, if it is whole.
 
-    It is torn when words between its first and its last translate something else.
+    It is torn when words between its first and its last translate something else. Marks at its
+    ends belong to it if ``inner``, the words of the pair, has some there.
     """
     inside = [out for src, out in alignment if pair.start <= src[0] and src[1] <= pair.end]
     inside = [span for span in inside if span[0] < span[1]]
@@ -143,7 +151,23 @@ def aligned_span(alignment: Alignment, pair: Pair, output: str, within: Span) ->
     torn = any(start <= out[0] and out[1] <= end and out not in inside for out in outside)
     if torn or not output[start:end].strip():
         return None
-    return _whole_words(output, start, end)
+    start, end = _whole_words(output, start, end)
+    last, first = (
+        inner[len(inner.rstrip(CLOSING)) :],
+        inner[: len(inner) - len(inner.lstrip(_OPENING))],
+    )
+    while end - start > 1 and _is_foreign(output[end - 1], last, CLOSING):
+        end -= 1
+    while end - start > 1 and _is_foreign(output[start], first, _OPENING):
+        start += 1
+    return start, end
+
+
+def _is_foreign(mark: str, own: str, marks: str) -> bool:
+    """Return whether a mark at the end of a stretch has nothing like it in its source."""
+    if mark not in marks or mark in own:
+        return False
+    return mark not in _QUOTES or not any(each in _QUOTES for each in own)
 
 
 def _whole_words(output: str, start: int, end: int) -> Span:
@@ -166,11 +190,15 @@ def point_offset(layout: Layout, output: str, at: int, alignment: Alignment | No
         return len(output)
     if at <= 0:
         return 0
+    glued = not text[at].isspace() and not text[at - 1].isalnum() and text[at - 1] not in CLOSING
     if alignment is not None:
+        behind = [out for src, out in alignment if src[0] >= at and out[0] < out[1]]
+        if glued and behind:
+            start = behind[0][0]
+            return start + len(output[start:]) - len(output[start:].lstrip())
         before = [out for src, out in alignment if src[1] <= at]
         if before:
             return max(before[-1][1], 0)
-    glued = not text[at].isspace() and text[at - 1].isspace()
     mark = text[at - 1] if not text[at - 1].isalnum() and not text[at - 1].isspace() else ""
     spots = _spots(output, mark, glued)
     wanted = at / len(text) * len(output)

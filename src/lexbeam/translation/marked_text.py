@@ -212,7 +212,7 @@ class Mask(NamedTuple):
 
 
 NUMBERS = ("47", "63", "82", "94", "58", "76", "37", "69", "83", "96")
-STYLES = ("ID{}", "[{}]", "{{name{}}}", "%{}", "QX{}Z")
+STYLES = ("ID{}", "[{}]", "{{name{}}}")
 """Masks that models copy, the best first (measured on interface strings)."""
 
 

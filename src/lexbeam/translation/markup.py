@@ -40,9 +40,6 @@ from lexbeam.translation.marked_text import (
     sentences,
 )
 
-EXACTLY = False
-"""Whether a constraint may have an upper bound, ``"exactly": n``."""
-
 MOST_CODES = 60
 """A sentence with more codes of a kind is translated between them."""
 
@@ -169,6 +166,7 @@ def _with_masks(
     marked: MarkedText, start: int, end: int
 ) -> Generator[list[Request], Replies, tuple[Layout, Answer] | None]:
     """Return a translation with every mask in it, None if no kind of mask survives."""
+    second_choice: tuple[Layout, Answer] | None = None
     for style in range(len(STYLES)):
         layout = Layout.of(marked, start, end, style)
         (answer,) = yield [Request(layout.text)]
@@ -176,15 +174,29 @@ def _with_masks(
             if style == 0:
                 raise answer
             continue
-        if count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        demands = _mask_demands(layout.masks)
-        (answer,) = yield [Request(layout.text, demands)]
+        if not count_masks(layout, answer.text) and second_choice is None:
+            (answer,) = yield [Request(layout.text, _mask_demands(layout.masks))]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        if style == 2:
+            found = layout, _tidy(answer, layout)
+            if not _has_compounds(layout, answer.text):
+                return found
+            second_choice = second_choice or found
+        if second_choice is not None and style:
             break
-    return None
+    return second_choice
+
+
+def _has_compounds(layout: Layout, output: str) -> bool:
+    """Return whether a mask became a part of a word that it is no part of in the source.
+
+    ``the file ID1`` may become ``Datei-ID1``, but a code is seldom written like that.
+    """
+    return any(
+        output[start - 1 : start] == "-" and f"-{mask.text}" not in layout.text
+        for mask in layout.masks
+        if mask.text[-1:].isalnum()
+        for start, _ in mask_spans(output, mask.text)
+    )
 
 
 _SPACE_BEFORE_MARK = re.compile(r"(?<! ) +([,.;:!?])(?=\s|$)")
@@ -197,6 +209,9 @@ def _tidy(answer: Answer, layout: Layout) -> Answer:
     leave a space before a comma or a full stop: it is taken out.
     """
     for mask in layout.masks:
+        if f"-{mask.text}" not in layout.text:
+            compound = re.compile(rf"(?<=[^\W\d_])-{re.escape(mask.text)}")
+            answer = answer._replace(text=compound.sub(f" {mask.text}", answer.text))
         if mask.text.isdigit() and f"{mask.text}-" not in layout.text:
             compound = re.compile(rf"(?<!\w){mask.text}-(?=[^\W\d_])")
             answer = answer._replace(text=compound.sub(f"{mask.text} ", answer.text))
@@ -216,8 +231,7 @@ def _mask_demands(masks: Sequence[Mask]) -> tuple[Any, ...]:
 
 def demand(phrase: str) -> dict[str, Any]:
     """Return the constraint that a phrase is in the output, once, as it is written."""
-    bound = {"exactly": 1} if EXACTLY else {}
-    return {"text": phrase, "case": "exact", **bound}
+    return {"text": phrase, "case": "exact", "exactly": 1}
 
 
 # --- codes around and between words ------------------------------------------------------------
@@ -278,7 +292,9 @@ def _pair_spans(
             return None
         span = None
         if answer.alignment is not None:
-            span = aligned_span(answer.alignment, pair, answer.text, within)
+            span = aligned_span(
+                answer.alignment, pair, answer.text, within, enclosed_words(layout, pair)
+            )
         span = span or find_pair(layout, answer.text, pair, within, forms.get(pair.opening, ()))
         if span is None or not _fits(span, pair.opening, parents, spans, answer.text, layout):
             return None
