@@ -67,9 +67,8 @@ def round_weights(architecture: Architecture, weights: Weights) -> Weights:
     """Round matrices to eight bits; vectors and small tables stay in single precision."""
     rounded: dict[str, Weight] = {}
     for name, value in weights.items():
-        if isinstance(value, Int8Matrix):
-            rounded[name] = value
-        elif value.ndim != 2 or 1 in value.shape or architecture.stays_float(name):
+        small = len(value.shape) != 2 or 1 in value.shape
+        if isinstance(value, Int8Matrix) or small or architecture.stays_float(name):
             rounded[name] = value
         elif name.endswith("Wemb"):
             rounded[name] = quantise(value.T).T

@@ -29,7 +29,9 @@ class RelativeAttention:
         self._size = size
         self._rows: dict[int, str] = {}  # the rows of all distances, by the size of a table
 
-    def of_source(self, qkv: tuple[str, str, str], mask: str, keys: Float32, values: Float32) -> str:
+    def of_source(
+        self, qkv: tuple[str, str, str], mask: str, keys: Float32, values: Float32
+    ) -> str:
         """Attend from all tokens to all tokens. # shape of all: (sentences, time, heads · size)."""
         graph = self._graph
         q, k, v = (self._split(x) for x in qkv)

@@ -14,11 +14,10 @@ from lexbeam.models import bundle, formats
 from lexbeam.models.file_reading import naming
 from lexbeam.models.import_cache import load_imported
 from lexbeam.models.importers.ctranslate2 import binary
-from lexbeam.models.importers.ctranslate2.framing import make_framing
+from lexbeam.models.importers.ctranslate2.framing import Wishes, make_framing
 from lexbeam.models.importers.ctranslate2.network import read_network
 from lexbeam.models.importers.ctranslate2.settings import read_settings
 from lexbeam.models.importers.ctranslate2.vocabularies import is_vocabulary, read_vocabularies
-from lexbeam.models.importers.huggingface.framing import ImportOptions
 from lexbeam.models.model import Model
 
 __all__ = ["import_model", "is_ctranslate2_model", "load"]
@@ -43,6 +42,7 @@ def import_model(
     source_language: str | None = None,
     target_language: str | None = None,
     source_prefix: str = "",
+    output_prefix: Sequence[str] | None = None,
     sentencepiece: Sequence[str | Path] = (),
     origin: str | None = None,
 ) -> Path:
@@ -57,6 +57,8 @@ def import_model(
             where it has several languages.
         target_language: the same; also for Marian models with several target languages.
         source_prefix: text that goes before every source, as T5 expects it.
+        output_prefix: the tokens that every output begins with (CTranslate2's target prefix);
+            None is the target language, where the model has several.
         sentencepiece: the SentencePiece model, or those of source and target; without any they
             are looked for in the folder.
         origin: where the model comes from, for people to read.
@@ -73,11 +75,12 @@ def import_model(
         config = network.config
         config.build(network.weights)  # reports weights that don't fit together
     sizes = config.source_vocabulary, config.target_vocabulary
-    options = ImportOptions(source_language, target_language, source_prefix)
+    begun = None if output_prefix is None else tuple(output_prefix)
+    wishes = Wishes(source_language, target_language, source_prefix, begun)
     files = [Path(file) for file in sentencepiece]
     with naming(folder):
         text = read_vocabularies(folder, settings, sizes, files)
-        framing = make_framing(text, settings, network, options)
+        framing = make_framing(text, settings, network, wishes)
     bundle.write(
         config,
         network.weights,

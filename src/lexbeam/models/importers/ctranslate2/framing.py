@@ -7,12 +7,12 @@ tokens, and differ from family to family.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from lexbeam.errors import ModelError
 from lexbeam.models.importers.ctranslate2.network import Network
 from lexbeam.models.importers.ctranslate2.settings import Settings
 from lexbeam.models.importers.huggingface.framing import (
-    ImportOptions,
     cut_prefix,
     find_language,
     is_language,
@@ -24,28 +24,46 @@ from lexbeam.models.model import Framing
 _OPENNMT = "<blank>"  # the padding of OpenNMT's and fairseq's vocabularies
 
 
+class Wishes(NamedTuple):
+    """What only the user knows of how a network is used."""
+
+    source_language: str | None = None
+    target_language: str | None = None
+    source_prefix: str = ""
+    output_prefix: tuple[str, ...] | None = None
+    """The tokens that every output begins with; None: the language, if there are several."""
+
+
 def make_framing(
-    text: Vocabularies, settings: Settings, network: Network, options: ImportOptions
+    text: Vocabularies, settings: Settings, network: Network, wishes: Wishes
 ) -> Framing:
     """Return the tokens around source and output, languages included."""
     source, target = text.source_ids, text.target_ids
-    suffix = (_find(source, settings.eos),) if _ends_with_eos(source, settings) else ()
-    prefix = (_find(source, settings.bos),) if _begins_with_bos(settings, network) else ()
+    prefix: tuple[int, ...] = ()
+    suffix: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
+    if _begins_with_bos(settings, network):
+        prefix = (_find(source, settings.bos),)
+    if _ends_with_eos(source, settings):
+        suffix = (_find(source, settings.eos),)
     if not network.starts_from_zeros and settings.decoder_start is not None:
         start = (_find(target, settings.decoder_start),)
     codes = [token for token in source if is_language(token)]
-    if any(code.startswith(">>") for code in codes):
-        prefix += (_find_marian_language(source, options.target_language, codes),)
+    if wishes.output_prefix is not None:
+        begun = tuple(_find(target, token) for token in wishes.output_prefix)
+        no_token = (network.config.target_vocabulary,) if begun and not start else ()
+        start += no_token + begun
+    elif any(code.startswith(">>") for code in codes):
+        prefix += (_find_marian_language(source, wishes.target_language, codes),)
     elif codes or settings.decoder_start is None:
-        of_source = find_language(source, "source", options.source_language)
-        of_target = find_language(target, "target", options.target_language)
+        of_source = find_language(source, "source", wishes.source_language)
+        of_target = find_language(target, "target", wishes.target_language)
         if settings.decoder_start is None:  # the first mBART
             suffix += (of_source,)
         else:
             prefix += (of_source,)
         start += (of_target,)
-    return Framing(prefix + cut_prefix(text, options.source_prefix), suffix, start)
+    return Framing(prefix + cut_prefix(text, wishes.source_prefix), suffix, start)
 
 
 def _ends_with_eos(source: Mapping[str, int], settings: Settings) -> bool:

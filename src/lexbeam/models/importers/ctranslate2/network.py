@@ -309,4 +309,3 @@ def sinusoids(count: int, dim: int) -> Float32:
     step = np.float32(np.log(np.float32(10000))) / np.float32(max(half - 1, 1))
     frequencies = np.exp(np.arange(half, dtype=np.float32) * -step)
     return sines_and_cosines(np.arange(1, count + 1, dtype=np.float32), frequencies)
-

@@ -47,7 +47,9 @@ def read_settings(folder: Path, model: BinaryModel) -> Settings:
     if epsilon is not None and (type(epsilon) not in (int, float) or not 0 <= epsilon < 1):
         raise ModelError(f'{path}: "layer_norm_epsilon" is {epsilon!r:.60}')
     if values.get("quantization_type", 0):
-        raise ModelError(f'{path}: "quantization_type" {values["quantization_type"]!r:.60} is not supported')
+        raise ModelError(
+            f'{path}: "quantization_type" {values["quantization_type"]!r:.60} is not supported'
+        )
     return Settings(
         unknown=values["unk_token"],
         bos=values["bos_token"] or _TOKENS["bos_token"],

@@ -60,8 +60,10 @@ def rename_attention(sublayers: Sublayers, scope: str, name: str) -> None:
     inner = output.rows.shape[1]
     fused = variables.linear(f"{scope}/linear_0")
     queries = fused.part(0, inner)
-    others = fused.part(inner, fused.rows.shape[0]) if to_itself else variables.linear(
-        f"{scope}/linear_1"
+    others = (
+        fused.part(inner, fused.rows.shape[0])
+        if to_itself
+        else variables.linear(f"{scope}/linear_1")
     )
     size = _head_size(sublayers, scope, inner)
     scale = variables.number(f"{scope}/queries_scale", default=size**-0.5)

@@ -24,6 +24,7 @@ _SINGLE = (
     *("tokenizer.model", "shared.spm", "shared.model"),
 )
 _CONTROL = frozenset({"<s>", "</s>", "<pad>", "<blank>", "<mask>"})
+_FEW_FOREIGN = 0.05  # the share of tokens that may be no pieces: fillers, codes
 _BPE_CODES = b"#version"  # how a file of subword-nmt begins
 
 
@@ -50,11 +51,16 @@ def read_vocabularies(
     languages = {token for each in ids for token in each.keys() - texts if is_language(token)}
     control = (_CONTROL | languages) - {settings.unknown}
     special = Special(settings.eos, settings.unknown, control)
-    one_for_both = len(models) == 1 and ids[0] == ids[1] and sizes[0] == sizes[1]
+    # Where the only SentencePiece model is that of the source, text of the target has to be cut
+    # into pieces that it does not know.
+    foreign = ids[1].keys() - texts - control
+    is_of_source = len(models) == 1 and len(foreign) > _FEW_FOREIGN * len(ids[1])
+    kind = Kind.NORMAL if is_of_source and models[0].is_unigram else Kind.UNUSED
     with naming(folder):
-        source = models[0].renumbered(ids[0], sizes[0], special=special)
-        target = models[-1].renumbered(ids[1], sizes[1], special=special, foreign=Kind.UNUSED)
-    return Vocabularies(source, None if one_for_both else target, *ids, settings.eos)
+        source = models[0].renumbered(ids[0], sizes[0], special=special, foreign=Kind.UNUSED)
+        target = models[-1].renumbered(ids[1], sizes[1], special=special, foreign=kind)
+    own = None if source == target else target
+    return Vocabularies(source, own, ids[0], ids[1], settings.eos)
 
 
 def is_vocabulary(name: str) -> bool:
