@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
+from lexbeam.models.file_reading import naming
 from lexbeam.models.graph_cache import code_digest
 from lexbeam.models.model import Model
 from lexbeam.models.paths import cache_home
@@ -37,7 +38,8 @@ def load_imported(files: Sequence[Path], kind: str, write: Import, threads: int)
         with contextlib.suppress(ModelError):  # damaged: it is made anew
             return _described(bundle.load(kept, threads), files, kind)
     folder = _write(kept, write)
-    return _described(bundle.load(folder, threads), files, kind)
+    with naming(files[0] if len(files) == 1 else files[0].parent):
+        return _described(bundle.load(folder, threads), files, kind)
 
 
 def _described(model: Model, files: Sequence[Path], kind: str) -> Model:

@@ -72,8 +72,7 @@ def import_model(
     settings = read_settings(folder, model)
     with naming(folder / MODEL):
         network = read_network(model, settings.epsilon, precision)
-        config = network.config
-        config.build(network.weights)  # reports weights that don't fit together
+    config = network.config
     sizes = config.source_vocabulary, config.target_vocabulary
     begun = None if output_prefix is None else tuple(output_prefix)
     wishes = Wishes(source_language, target_language, source_prefix, begun)
@@ -81,20 +80,21 @@ def import_model(
     with naming(folder):
         text = read_vocabularies(folder, settings, sizes, files)
         framing = make_framing(text, settings, network, wishes)
-    bundle.write(
-        config,
-        network.weights,
-        text.source,
-        out,
-        target_spm=text.target,
-        source_language=source_language,
-        target_language=target_language,
-        max_source_length=min(network.max_positions, _LONGEST_SOURCE),
-        framing=framing,
-        precision=network.precision,
-        alignment=network.alignment,
-        origin=origin or f"CTranslate2: {folder.resolve().name}",
-    )
+    with naming(folder / MODEL):  # weights that don't fit together
+        bundle.write(
+            config,
+            network.weights,
+            text.source,
+            out,
+            target_spm=text.target,
+            source_language=source_language,
+            target_language=target_language,
+            max_source_length=min(network.max_positions, _LONGEST_SOURCE),
+            framing=framing,
+            precision=network.precision,
+            alignment=network.alignment,
+            origin=origin or f"CTranslate2: {folder.resolve().name}",
+        )
     return Path(out)
 
 
