@@ -25,6 +25,7 @@ OUTPUT_BIAS = "decoder_ff_logit_out_b"
 _NORM = ("scale", "bias")
 _MIDDLE = 128  # stands for zero in unsigned eight bits
 _LARGEST = 127
+_UINT8 = 2  # TensorProto.DataType
 _TINY = 1e-30  # what the largest magnitude of a row of zeros is taken for
 _GELU_SIGMOID = 1.702  # the sigmoid of this many times x is close to GELU's share of x
 
@@ -164,10 +165,12 @@ class Layers:
         peak = graph.node("Max", peak, graph.constant(np.array(_TINY, np.float32)))
         largest = graph.constant(np.array(_LARGEST, np.float32))
         y = graph.node("Mul", x, graph.node("Div", largest, peak))
-        if self._rounding == "rows down":
-            y = graph.node("Floor", y)
         middle = graph.constant(np.array(_MIDDLE, np.uint8))
-        values = graph.node("QuantizeLinear", y, one, middle)
+        if self._rounding == "rows":
+            values = graph.node("QuantizeLinear", y, one, middle)
+        else:
+            shift = graph.constant(np.array(_MIDDLE, np.float32))
+            values = graph.node("Cast", graph.node("Add", y, shift), to=_UINT8)
         return [values, one, middle, graph.node("Div", peak, largest)]
 
     def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
