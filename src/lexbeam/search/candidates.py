@@ -206,14 +206,15 @@ def collect(
     automaton: Automaton,
     states: States,
     asked: AskedTokens,
+    word_ends: bool = True,
 ) -> Candidates:
     """Return all candidates of each sentence (paper, Algorithm 2, lines 2 to 10).
 
     ``beam`` is the largest beam of the batch; ``beam_sizes``, # shape: (sentences,), is given
-    where they differ.
+    where they differ. ``word_ends`` adds the best end of a word to (3).
     """
     best = k_best(proposals.score, beam)  # (1)
-    more = _best_of_each(proposals, automaton, states)  # (3)
+    more = _best_of_each(proposals, automaton, states, word_ends)  # (3)
     indices = np.concatenate((best, *more), axis=1)
     score = pick(proposals.score, indices)
     k = best.shape[1]
@@ -238,7 +239,7 @@ def collect(
 
 
 def _best_of_each(
-    proposals: Proposals, automaton: Automaton, states: States
+    proposals: Proposals, automaton: Automaton, states: States, word_ends: bool
 ) -> tuple[IntArray, ...]:
     """Return each hypothesis's best continuation, and, if it matters, its best end of a word.
 
@@ -246,7 +247,7 @@ def _best_of_each(
     """
     best = proposals.best_of_each()
     words = automaton.whole_words
-    if words is None or states.seen is states.met:
+    if words is None or not word_ends or states.seen is states.met:
         return (best,)
     waiting = states.seen_tokens > states.met_tokens
     if not waiting.any():
