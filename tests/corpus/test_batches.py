@@ -65,7 +65,12 @@ def test_a_batch_comes_back_with_columns_more(fresh: Translator, make: Any) -> N
 def test_types_do_not_depend_on_what_is_in_a_batch() -> None:
     for text in ("the cat", None):
         done = lexbeam.Batches()(pa.table({"text": pa.array([text], pa.string())}))
-        assert [str(field.type) for field in done.schema] == ["string", "string", "double", "string"]
+        assert [str(field.type) for field in done.schema] == [
+            "string",
+            "string",
+            "double",
+            "string",
+        ]
     empty = lexbeam.Batches()({"text": []})
     assert empty == {"text": [], "translation": [], "score": [], "error": []}
 
@@ -73,7 +78,12 @@ def test_types_do_not_depend_on_what_is_in_a_batch() -> None:
 def test_constraints_of_each_row() -> None:
     batch = {
         "en": ["the cat", "the cat", "the cat", "the cat"],
-        "demanded": [["gato"], np.array(["casa"], dtype=object), None, [{"any": ["porta", "portas"]}]],
+        "demanded": [
+            ["gato"],
+            np.array(["casa"], dtype=object),
+            None,
+            [{"any": ["porta", "portas"]}],
+        ],
         "avoided": [None, None, ["cat"], float("nan")],
         "begin": ["O", None, None, None],
     }

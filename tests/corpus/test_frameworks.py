@@ -21,9 +21,7 @@ def expected() -> list[str]:
     return [translator.translate(text, beam_size=1).text for text in TEXTS[:-1]] + [""]
 
 
-def test_datasets(
-    expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_datasets(expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()

@@ -93,10 +93,7 @@ def test_the_same_table_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['pyarrow'] = None\n"
-        "from lexbeam.cli.start import main; main()"
-    )
+    code = "import sys; sys.modules['pyarrow'] = None\nfrom lexbeam.cli.start import main; main()"
     (tmp_path / "in.parquet").touch()
     command = [sys.executable, "-c", code, "corpus", "in.parquet", "-o", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -63,9 +63,7 @@ def test_processes_that_are_killed_cost_nothing(source: Path, tmp_path: Path) ->
     assert everything(out) == everything(source / "one")
 
 
-def test_a_row_that_kills_every_process_costs_its_shard_alone(
-    source: Path, tmp_path: Path
-) -> None:
+def test_a_row_that_kills_every_process_costs_its_shard_alone(source: Path, tmp_path: Path) -> None:
     lines = LINES[:20]
     lines[7] = POISON
     write_lines(tmp_path / "in.txt", lines)
