@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, flat_indices
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
@@ -96,7 +97,12 @@ def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
         ended, live = ended & near, live & near
-    if settings.lag is not None:
+    if settings.lag is not None and kernel.compiled is not None:
+        live = live.copy()
+        bank = None if beam.states is None else beam.states.bank
+        given = beam.score, live, bank, len(live), settings.lag
+        kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None:
         live = live & (beam.score >= best_of_bank(beam, live, finished.any) - settings.lag)
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
