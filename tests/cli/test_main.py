@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lexbeam.cli.main import COMMANDS, main
-from lexbeam.errors import ModelError
+from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.models import registry
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.translator import Translator
@@ -117,11 +118,29 @@ def test_many_lines_keep_their_order() -> None:
 def test_nbest_lists() -> None:
     result = run("translate", "-n", "3", stdin="The cat\nThe dog\n")
     rows = [line.split(" ||| ") for line in result.stdout.splitlines()]
-    assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 3
+    numbers = [row[0] for row in rows]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == {"1", "2"}
+    assert {len(row) for row in rows} == {3}
     assert rows[0][1] == "The cat"
-    (record,) = records(run("translate", "-n", "3", "--json", stdin='{"text": "a"}'))
+    given = '{"text": "The cat", "constraints": ["gato"]}'
+    (record,) = records(run("translate", "-n", "3", "--json", stdin=given))
     assert record["nbest"][0]["translation"] == record["translation"]
-    assert len(record["nbest"]) == 3
+    assert len(record["nbest"]) > 1
+
+
+def test_nbest_lists_have_one_shape_however_many_there_are() -> None:
+    result = run("translate", "-n", "2", "--stop", "first", "-k", "1", "The cat")
+    assert [len(line.split(" ||| ")) for line in result.stdout.splitlines()] == [3]
+
+
+def test_the_name_of_a_file_is_not_translated(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("The cat", encoding="utf-8")
+    result = run("translate", str(path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"lexbeam translate < {path}" in result.stderr
+    assert f"lexbeam file {path}" in result.stderr
 
 
 def test_json_lines_keep_their_other_fields() -> None:
@@ -531,3 +550,18 @@ def test_alignments_of_a_model_that_can_not_say_them() -> None:
     result = run("translate", "--alignments", TEXT)
     assert result.exit_code == 1
     assert "can't say which source words" in result.stderr
+
+
+def test_a_missing_extra_is_said_once_before_any_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = MissingExtraError("looking up the forms of words", "glossary")
+    find_languages = Mock(side_effect=missing)
+    monkeypatch.setattr("lexbeam.constraints.glossary.glossary.languages", find_languages)
+    path = tmp_path / "terms.csv"
+    path.write_text("source,target\ncat,gato\n", encoding="utf-8")
+    arguments = ("translate", "--glossary", str(path), "--glossary-lemmas")
+    result = run(*arguments, stdin="The cat\nThe dog\n")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert 'pip install "lexbeam[glossary]"' in result.stderr

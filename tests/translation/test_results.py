@@ -6,7 +6,7 @@ from lexbeam.translation.results import Alternative, ConstraintReport, Translati
 def test_met_is_what_has_a_place() -> None:
     assert ConstraintReport("gato", (2, 6)).met
     assert not ConstraintReport("gato", None).met
-    assert ConstraintReport("gato", None).to_json() == {
+    assert ConstraintReport("gato", None).to_dict() == {
         "text": "gato",
         "met": False,
         "start": None,
@@ -16,14 +16,14 @@ def test_met_is_what_has_a_place() -> None:
 
 def test_json_says_more_only_when_there_is_more() -> None:
     plain = Translation("O gato", -0.5, [ConstraintReport("gato", (2, 6))], nbest=[])
-    assert plain.to_json() == {
+    assert plain.to_dict() == {
         "translation": "O gato",
         "score": -0.5,
         "constraints": [{"text": "gato", "met": True, "start": 2, "end": 6}],
     }
     other = Alternative("A gata", -0.7, unavoided=["gata"])
     rich = Translation("O gato", -0.5, nbest=[Alternative("O gato", -0.5), other])
-    assert rich.to_json()["nbest"][1] == {
+    assert rich.to_dict()["nbest"][1] == {
         "translation": "A gata",
         "score": -0.7,
         "constraints": [],

@@ -39,7 +39,7 @@ Constraints for each line, as JSON; other fields are kept:
    "start": 2, "end": 6}], "id": 7, "translation": "O gato …", "score": -0.4}
 
 \b
-SourceTerms of a glossary, and what must survive unchanged:
+Terms of a glossary, and what must survive unchanged:
   lexbeam translate --glossary terms.csv --keep placeholders "Hello {name}!"
 
 A blank line stays blank. A line that can't be translated is reported on standard error with its
@@ -96,6 +96,8 @@ def command(
         raise click.UsageError("--signature goes with --json")
     if trace and text is None:
         raise click.UsageError("--trace shows the search of one text: give it as an argument")
+    if text is not None:
+        _refuse_file_name(text)
     phrases = read_constraints(constraints)
     avoided = read_avoided(avoid, avoid_files)
     glossary, keep = load_glossary(settings), settings.pop("keep")
@@ -126,3 +128,16 @@ def command(
     if trace and recorder and recorder.texts:
         recorder.trace().save(trace)
     sys.exit(1 if stream.failed else 0)
+
+
+def _refuse_file_name(text: str) -> None:
+    """Refuse the name of a file where a text is wanted: who gives one wants what is in it."""
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or a NUL
+        return
+    if is_file:
+        raise click.UsageError(
+            f"{text} is a file. To translate its lines: lexbeam translate < {text}; "
+            f"to translate it whole: lexbeam file {text} -o OUT"
+        )

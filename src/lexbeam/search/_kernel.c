@@ -400,6 +400,7 @@ typedef struct {
     const Standing *s;
     Array tokens, targets; /* what was asked. shape: (rows, asked) */
     Py_ssize_t k, asked;
+    int word_ends;
     Option *best;
     unsigned char *among; /* which options are among the k best */
 } Collector;
@@ -442,7 +443,7 @@ static Py_ssize_t collect_one(const Collector *c, Py_ssize_t sentence, Candidate
         if (one.score == CLOSED || c->among[(slot - first) * options + one.option]) continue;
         add_option(c, one, found, &count);
     }
-    for (Py_ssize_t slot = first; slot < end && c->t->table[BOUNDARY].length; slot++) {
+    for (Py_ssize_t slot = first; slot < end && c->word_ends; slot++) {
         if (INTS(c->s->seen_tokens)[slot] <= INTS(c->s->met_tokens)[slot]) continue;
         Option one = best_of_slot(c, slot, 1);
         if (one.score == CLOSED || c->among[(slot - first) * options + one.option] ||
@@ -505,17 +506,19 @@ static int open_collector(Buffers *buffers, PyObject *const *args, Collector *c,
     return refuse_unless(buffers, fits, "collect") ? -1 : 0;
 }
 
-/* collect(tables, k, branch, proposals…, states…, tokens, targets, score, out): write the
-   candidates of every sentence. Rows of `out` are slot, token, node, and, if `branch`, the state
-   that each leads to: met, met_tokens, seen, seen_tokens, bank. Return how many the sentences have
+/* collect(tables, k, flags, proposals…, states…, tokens, targets, score, out): write the
+   candidates of every sentence. Rows of `out` are slot, token, node, and, if 1 is among the
+   flags, the state that each leads to: met, met_tokens, seen, seen_tokens, bank. With 2 the best
+   ends of words are candidates. Return how many the sentences have
    at most, at least 1, or minus that number if there is too little room. */
 static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
     if (nargs != 23) return PyErr_Format(PyExc_TypeError, "collect takes 23 arguments, not %zd", nargs);
     const Tables *t = read_tables(args[0]);
     Collector c = {.t = t};
-    Py_ssize_t branches;
-    if (t == NULL || read_size(args[1], &c.k) || read_size(args[2], &branches)) return NULL;
+    Py_ssize_t flags;
+    if (t == NULL || read_size(args[1], &c.k) || read_size(args[2], &flags)) return NULL;
+    c.word_ends = (flags & 2) && t->table[BOUNDARY].length;
     Buffers buffers = {.count = 0, .failed = 0};
     Proposals p;
     Standing s;
@@ -557,7 +560,7 @@ static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs
             column[0] = one.slot;
             column[room] = one.token;
             column[2 * room] = one.node;
-            if (branches) branch(t, &s, &one, column, room);
+            if (flags & 1) branch(t, &s, &one, column, room);
         }
     }
 done:

@@ -160,6 +160,7 @@ class Search:
             future_cost,
             attends,
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
+            settings.word_end,
         )
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)

@@ -249,18 +249,21 @@ def collect(
     automaton: Automaton,
     states: States,
     asked: tuple[IntArray, IntArray],
+    word_ends: bool = True,
 ) -> Candidates:
     """Return all candidates of each sentence (paper, Algorithm 2, lines 2 to 10).
 
     ``beam`` is the largest beam of the batch; ``beam_sizes``, # shape: (sentences,), is given
     where they differ. ``asked`` are the tokens that start or continue an unmet constraint and the
-    nodes that they lead to. # shape of both: (rows, asked)
+    nodes that they lead to. # shape of both: (rows, asked). ``word_ends`` adds the best end of a
+    word to (3).
     """
     if kernel.compiled is not None and beam_sizes is None and automaton.kernel_tables is not None:
-        return _collect_compiled(answered, beam, automaton, states, asked)
+        return _collect_compiled(answered, beam, automaton, states, asked, word_ends)
     proposals = Proposals.lay_out(*answered)
     by_slot = AskedTokens.lay_out(answered.beam, answered.live, *asked, answered.scores)
-    return _collect_by_arrays(proposals, beam, beam_sizes, automaton, states, by_slot)
+    given = automaton, states, by_slot, word_ends
+    return _collect_by_arrays(proposals, beam, beam_sizes, *given)
 
 
 def _collect_compiled(
@@ -269,6 +272,7 @@ def _collect_compiled(
     automaton: Automaton,
     states: States,
     asked: tuple[IntArray, IntArray],
+    word_ends: bool,
 ) -> Candidates:
     """Collect in the compiled kernel; patterns of several parts take their tokens by arrays."""
     assert kernel.compiled is not None
@@ -283,7 +287,7 @@ def _collect_compiled(
         kernel.compiled.collect,
         automaton.kernel_tables,
         beam,
-        branches,
+        branches + 2 * word_ends,
         *answered.arrays(),
         row,
         *standing,
@@ -313,10 +317,11 @@ def _collect_by_arrays(
     automaton: Automaton,
     states: States,
     asked: AskedTokens,
+    word_ends: bool,
 ) -> Candidates:
     """Collect by array operations: the definition, and for what the kernel does not cover."""
     best = k_best(proposals.score, beam)  # (1)
-    more = _best_of_each(proposals, automaton, states)  # (3)
+    more = _best_of_each(proposals, automaton, states, word_ends)  # (3)
     indices = np.concatenate((best, *more), axis=1)
     score = pick(proposals.score, indices)
     k = best.shape[1]
@@ -341,7 +346,7 @@ def _collect_by_arrays(
 
 
 def _best_of_each(
-    proposals: Proposals, automaton: Automaton, states: States
+    proposals: Proposals, automaton: Automaton, states: States, word_ends: bool
 ) -> tuple[IntArray, ...]:
     """Return each hypothesis's best continuation, and, if it matters, its best end of a word.
 
@@ -349,7 +354,7 @@ def _best_of_each(
     """
     best = proposals.best_of_each()
     words = automaton.whole_words
-    if words is None or states.seen is states.met:
+    if words is None or not word_ends or states.seen is states.met:
         return (best,)
     waiting = states.seen_tokens > states.met_tokens
     if not waiting.any():

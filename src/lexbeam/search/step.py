@@ -66,8 +66,10 @@ class SearchStep:
         future_cost: FutureCost | None,
         attends: bool = False,
         ties: Ties | None = None,
+        word_ends: bool = True,
     ) -> None:
         self.attends = attends
+        self.word_ends = word_ends
         self.ties = ties
         self.scorer = scorer
         self.model_state = model_state
@@ -155,7 +157,7 @@ class SearchStep:
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(answered, most, beam_sizes, automaton, states, asked)
+        candidates = collect(answered, most, beam_sizes, automaton, states, asked, self.word_ends)
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(

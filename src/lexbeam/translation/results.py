@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +39,8 @@ class ConstraintReport:
         """Whether the translation keeps to it: looked up in the text itself."""
         return self.span is not None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object; ``start`` and ``end`` are null for what is missing.
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON; ``start`` and ``end`` are None for what is missing.
 
         The rest is there only where there is something to say.
         """
@@ -69,8 +70,8 @@ class Link:
     target: Span
     """Where it stands in the translation."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``source`` and ``target``, each a start and an end."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON: ``source`` and ``target``, each a start and an end."""
         return {"source": list(self.source), "target": list(self.target)}
 
 
@@ -90,20 +91,20 @@ class Alternative:
     alignment: list[Link] | None = None
     """Which words translate which, by the order of the translation. On request only."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``translation``, ``score`` and ``constraints``.
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON with ``translation``, ``score`` and ``constraints``.
 
         The rest is there only where there is something to say, or where it was asked for.
         """
         record: dict[str, Any] = {
             "translation": self.text,
             "score": self.score,
-            "constraints": [report.to_json() for report in self.constraints],
+            "constraints": [report.to_dict() for report in self.constraints],
         }
         if self.unavoided:
             record["unavoided"] = self.unavoided
         if self.alignment is not None:
-            record["alignment"] = [link.to_json() for link in self.alignment]
+            record["alignment"] = [link.to_dict() for link in self.alignment]
         return record
 
 
@@ -115,14 +116,18 @@ class Translation(Alternative):
     signature: Signature | None = field(default=None, compare=False, repr=False)
     """The version, model and settings that made it."""
 
-    def to_json(self, signature: bool = False) -> dict[str, Any]:
+    def to_dict(self, signature: bool = False) -> dict[str, Any]:
         """Return the fields of the best one, and ``nbest`` when there are several.
 
         With ``signature``, also what made it.
         """
-        record = super().to_json()
+        record = super().to_dict()
         if len(self.nbest) > 1:
-            record["nbest"] = [alternative.to_json() for alternative in self.nbest]
+            record["nbest"] = [alternative.to_dict() for alternative in self.nbest]
         if signature and self.signature is not None:
-            record["signature"] = self.signature.to_json()
+            record["signature"] = self.signature.to_dict()
         return record
+
+    def to_json(self, signature: bool = False) -> str:
+        """Return what `to_dict` returns as one line of JSON."""
+        return json.dumps(self.to_dict(signature), ensure_ascii=False)

@@ -9,16 +9,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
-from lexbeam.models.loading import load_model
+from lexbeam.models.formats import load_path
+from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
@@ -27,7 +28,7 @@ from lexbeam.translation.requests import GivenSettings, Shapes, TextRequest, is_
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments, TextSettings, read_settings
 from lexbeam.translation.signature import Signature
-from lexbeam.translation.source_terms import SourceDemands, SourceTerms
+from lexbeam.translation.source_terms import SourceDemands, SourceTerms, load_glossaries
 from lexbeam.translation.ties import find_sources
 
 if TYPE_CHECKING:
@@ -48,17 +49,21 @@ def load(path: str | Path | None = None, threads: int = 1) -> Translator:
     """
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise SettingError(f"threads must be a whole number of at least 1, not {threads!r}")
-    return Translator(load_model(path, threads))
+    found = find_model(path)
+    return Translator(load_path(found, threads), origin=(found, threads))
 
 
 class Translator:
     """Translates with one model; ``info`` says which.
 
-    Any number of threads may use one translator at the same time.
+    Any number of threads may use one translator at the same time. A translator made by `load`
+    can be pickled: the copy loads the model again, from where it was found. ``origin`` is the
+    path of the model and the number of threads.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, origin: tuple[Path, int] | None = None) -> None:
         self.info: dict[str, Any] = dict(model.info)
+        self._origin = origin
         self._source = model.source_text
         self._target = model.target_text
         self._max_source_length = model.max_source_length
@@ -68,6 +73,17 @@ class Translator:
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 
+    def __repr__(self) -> str:
+        sides = [str(self.info.get(f"{side}_language", "?")) for side in ("source", "target")]
+        where = "" if self._origin is None else f" from {str(self._origin[0])!r}"
+        return f"<lexbeam.Translator {'→'.join(sides)}{where}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise PicklingError("only a translator that lexbeam.load has made can be pickled")
+        path, threads = self._origin
+        return load, (path.absolute(), threads)
+
     @overload
     def translate(
         self,
@@ -76,7 +92,7 @@ class Translator:
         avoid: Shapes | None = None,
         prefix: str | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: Glossary | str | Path | None = None,
         keep: Sequence[str] | None = None,
         settings: GivenSettings | None = None,
         **named: Unpack[SettingsArguments],
@@ -90,7 +106,7 @@ class Translator:
         avoid: Sequence[Shapes | None] | None = None,
         prefix: Sequence[str | None] | None = None,
         *,
-        glossary: Glossary | Sequence[Glossary | None] | None = None,
+        glossary: Glossary | str | Path | Sequence[Glossary | str | Path | None] | None = None,
         keep: Sequence[str] | Sequence[Sequence[str] | None] | None = None,
         settings: GivenSettings | Sequence[GivenSettings | None] | None = None,
         **named: Unpack[SettingsArguments],
@@ -115,7 +131,8 @@ class Translator:
         must not; ``prefix`` is what it begins with. Beside phrases there are richer shapes, as
         dicts: ``{"any": ["Fabrik", "Werk"]}``, see ``docs/constraints.md``.
 
-        What the source terms of a ``glossary`` demand of a text comes on top, and whatever
+        What the source terms of a ``glossary`` (an object, or the path of its file) demand of a
+        text comes on top, and whatever
         ``keep`` matches in it must be in the translation, too: names of `translation.keep.PATTERNS`
         and regular expressions. The settings are the fields of `TextSettings`, given by their
         names or as ``settings``.
@@ -127,7 +144,7 @@ class Translator:
         first text that can't be translated is an error; see `translate_each` for one per text.
         """
         asked: dict[str, Any] = {"constraints": constraints, "avoid": avoid, "prefix": prefix}
-        settings = _merged(settings, named)
+        settings, glossary = _merged(settings, named), load_glossaries(glossary)
         if isinstance(text, str):
             request = TextRequest(text, **asked, glossary=glossary, keep=keep, settings=settings)
             (translation,) = _succeeded(self.translate_each([request]), numbered=False)
@@ -167,7 +184,7 @@ class Translator:
         avoid: Shapes | None = None,
         prefix: str | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: Glossary | str | Path | None = None,
         keep: Sequence[str] | None = None,
         settings: GivenSettings | None = None,
         **named: Unpack[SettingsArguments],
@@ -193,7 +210,8 @@ class Translator:
 
     def watched_by(self, recorder: Recorder) -> Translator:
         """Return the same translator, with a recorder that is shown all it does."""
-        watched = copy(self)
+        watched = Translator.__new__(Translator)
+        vars(watched).update(vars(self))
         watched._decoder = self._decoder.watched_by(recorder)
         watched._recorder = recorder
         return watched
