@@ -54,7 +54,12 @@ translated stays open and is reported; the exit status is then 1.
 @glossary_options
 @setting_options
 @click.option(
-    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+    "-t",
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Batches searched at a time.",
 )
 def command(
     paths: tuple[Path, ...],

@@ -66,7 +66,12 @@ exit status is 1.
 @click.option("--ordered", is_flag=True, help="With --tabs: the phrases must appear in that order.")
 @setting_options
 @click.option(
-    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+    "-t",
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Batches searched at a time.",
 )
 @click.option(
     "--trace",
@@ -118,7 +123,7 @@ def command(
     stream = Stream(
         recorder.translator if recorder else translator,
         JsonLines(common, signature) if as_json else plain,
-        settings["batch_size"],
+        settings["batch_size"] * threads,
     )
     with graceful():
         if text is None:
