@@ -142,7 +142,7 @@ def test_what_is_no_batch_of_the_right_columns_is_refused() -> None:
     for batch in ({"en": ["a"]}, pa.table({"en": ["a"]}), pd.DataFrame({"en": ["a"]})):
         with pytest.raises(InputError, match="there is no column 'text' in the batch; it has en"):
             made(batch)
-    with pytest.raises(InputError, match="a batch must be a dict of columns, .* not list"):
+    with pytest.raises(InputError, match=r"a batch must be a dict of columns, .* not list"):
         made(["a"])
     with pytest.raises(InputError, match="one text, not many: map with batched=True"):
         made({"text": "the cat"})

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, flat_indices
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
@@ -123,7 +124,12 @@ def prune(
             may_win = _may_win(beam, finished, ahead.drafts[:, None])
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
-    if settings.lag is not None:
+    if settings.lag is not None and kernel.compiled is not None and not drafted:
+        live = live.copy()
+        bank = None if beam.states is None else beam.states.bank
+        given = beam.score, live, bank, len(live), settings.lag
+        kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]

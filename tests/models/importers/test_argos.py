@@ -102,7 +102,9 @@ METADATA, PIECES = "en_de/metadata.json", "en_de/sentencepiece.model"
             "too large for a file of this size",
         ),
         (
-            lambda files: files.update({METADATA: json.dumps({"target_prefix": "__xx__"}).encode()}),
+            lambda files: files.update(
+                {METADATA: json.dumps({"target_prefix": "__xx__"}).encode()}
+            ),
             "'__xx__' is missing",
         ),
     ],

@@ -487,5 +487,7 @@ def test_text_of_the_target_is_cut_into_pieces_that_only_the_network_knows(
     ours = bundle.load(import_model(model, tmp_path / "bundle", sentencepiece=[source]))
     assert ours.encode(SENTENCES[0]) == known.encode(SENTENCES[0])
     cut = ours.target.encode("die Katze saß auf der Matte")
-    assert {ours.target.id_to_piece(i) for i in cut} - set(checkpoints.pieces_of(source.read_bytes()))
+    assert {ours.target.id_to_piece(i) for i in cut} - set(
+        checkpoints.pieces_of(source.read_bytes())
+    )
     assert ours.decode(cut) == "die Katze saß auf der Matte"
