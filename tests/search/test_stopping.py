@@ -7,8 +7,8 @@ from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
 from lexbeam.search.stopping import (
-    LAGS_AHEAD,
     LENGTHS_EXPECTED,
+    SLOTS_PER_LAG,
     LookAhead,
     are_done,
     likely_longest,
@@ -92,10 +92,10 @@ def test_lag_of_plain_search_is_measured_against_what_has_not_finished() -> None
 
 def test_lag_of_a_drafted_sentence_is_measured_across_banks() -> None:
     live = beam([-1.0, -4.5, -9.0, -11.0], banks=[0, 0, 1, 1])
-    worth = np.array([[-20.0, -12.0, -11.0, -11.0 - 1.01 * LAGS_AHEAD * 3.0]])
+    worth = np.array([[-20.0, -12.0, -11.0, -11.1 - 3.0 * (1 + 4 / SLOTS_PER_LAG)]])
     for draft, expected in ((10, [False, True, True, False]), (0, [True, False, True, True])):
         ahead = LookAhead(worth, np.array([draft]))
-        pruned = prune(live, Finished.none(1, 1), Settings(lag=3.0), ahead)
+        pruned = prune(live, Finished.none(1, 1), Settings(beam_size=4, lag=3.0), ahead)
         assert pruned.live[0].tolist() == expected
 
 
