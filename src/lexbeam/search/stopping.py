@@ -21,8 +21,11 @@ LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
 
 
-LAGS_AHEAD = 2.0
-"""How many times as far a hypothesis may lag where all banks are compared: costs are estimates."""
+SLOTS_PER_LAG = 10.0
+"""Where all banks are compared, a hypothesis may lag by one ``lag`` more for so many slots.
+
+Expected costs are estimates, and a wide beam is there to be used.
+"""
 
 
 class LookAhead(NamedTuple):
@@ -134,8 +137,8 @@ def prune(
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            ahead_of_lag = worth >= best - LAGS_AHEAD * settings.lag
-            near = np.where(ahead.drafts[:, None] > 0, ahead_of_lag, near)
+            lag = settings.lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
+            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
