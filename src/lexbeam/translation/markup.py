@@ -291,7 +291,8 @@ def _pair_spans(
         if within is None:
             return None
         span = None
-        if answer.alignment is not None:
+        is_mask = any(mask.text == enclosed_words(layout, pair) for mask in layout.masks)
+        if answer.alignment is not None and not is_mask:
             span = aligned_span(
                 answer.alignment, pair, answer.text, within, enclosed_words(layout, pair)
             )
