@@ -70,7 +70,7 @@ class Translator:
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, model.sets_aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 
