@@ -76,7 +76,7 @@ def test_types_do_not_depend_on_what_is_in_a_batch() -> None:
 
 
 def test_constraints_of_each_row() -> None:
-    batch = {
+    batch: dict[str, Any] = {
         "en": ["the cat", "the cat", "the cat", "the cat"],
         "demanded": [
             ["gato"],
@@ -106,7 +106,7 @@ def test_fields_that_a_struct_lacks_were_not_given() -> None:
 
 
 def test_a_constraint_that_cant_be_used_is_an_error_of_its_row() -> None:
-    batch = {"text": ["the cat"] * 3, "c": [["gato"], "gato", [""]]}
+    batch: dict[str, Any] = {"text": ["the cat"] * 3, "c": [["gato"], "gato", [""]]}
     done = lexbeam.Batches(constraints="c")(batch)
     assert done["error"][0] == ""
     assert done["error"][1] == '"constraints" must be a list of phrases, not str'
@@ -142,7 +142,7 @@ def test_what_is_no_batch_of_the_right_columns_is_refused() -> None:
     for batch in ({"en": ["a"]}, pa.table({"en": ["a"]}), pd.DataFrame({"en": ["a"]})):
         with pytest.raises(InputError, match="there is no column 'text' in the batch; it has en"):
             made(batch)
-    with pytest.raises(InputError, match="a batch must be a dict of columns, .* not list"):
+    with pytest.raises(InputError, match=r"a batch must be a dict of columns, .* not list"):
         made(["a"])
     with pytest.raises(InputError, match="one text, not many: map with batched=True"):
         made({"text": "the cat"})

@@ -10,7 +10,8 @@ import pytest
 
 from corpus.toy_corpus import TEXTS, everything, manifest, parts, translate, write_lines
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.corpus import run, worker
+from lexbeam.corpus import worker
+from lexbeam.corpus.folder import OutputFolder
 from lexbeam.corpus.formats import Writing
 from lexbeam.errors import InputError
 from lexbeam.translation.asked import Asked
@@ -73,7 +74,7 @@ def test_the_manifest_says_what_made_the_parts(tmp_path: Path) -> None:
 
 
 def test_equal_lines_are_translated_once_per_shard(
-    tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     translate_each = Translator.translate_each
@@ -275,17 +276,17 @@ def test_another_lexbeam_or_another_model_is_refused() -> None:
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write_lines(tmp_path / "in.txt", TEXTS)
-    begin = run.OutputFolder.begin
+    begin = OutputFolder.begin
 
-    def meanwhile(self: run.OutputFolder, *arguments: Any) -> None:
+    def meanwhile(self: OutputFolder, *arguments: Any) -> None:
         begin(self, *arguments)
-        monkeypatch.setattr(run.OutputFolder, "begin", begin)
+        monkeypatch.setattr(OutputFolder, "begin", begin)
         with pytest.raises(InputError, match="out: another run is writing to it"):
             translate([source], tmp_path / "out")
 
-    monkeypatch.setattr(run.OutputFolder, "begin", meanwhile)
+    monkeypatch.setattr(OutputFolder, "begin", meanwhile)
     translate([source], tmp_path / "out")
-    assert run.OutputFolder.begin is begin
+    assert OutputFolder.begin is begin
 
 
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
