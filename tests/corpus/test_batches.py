@@ -71,7 +71,8 @@ def test_types_do_not_depend_on_what_is_in_a_batch() -> None:
             "double",
             "string",
         ]
-    empty = lexbeam.Batches()({"text": []})
+    nothing: dict[str, list[str]] = {"text": []}
+    empty = lexbeam.Batches()(nothing)
     assert empty == {"text": [], "translation": [], "score": [], "error": []}
 
 
