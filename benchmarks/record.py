@@ -124,7 +124,7 @@ def rich_constraints(pair: list[str], i: int) -> list[Any]:
 def shown(kind: str, results: list[lexbeam.Translation]) -> Iterator[dict[str, Any]]:
     """Yield what came back, scores rounded to what is the same in every order of a batch."""
     for i, result in enumerate(results):
-        yield {"kind": kind, "i": i, **rounded(result.to_json())}
+        yield {"kind": kind, "i": i, **rounded(result.to_dict())}
 
 
 def rounded(record: Any) -> Any:

@@ -115,6 +115,17 @@ def test_find(terms: Path) -> None:
     assert run("find", terms, "Nothing.").output == "no terms found\n"
 
 
+def test_find_asks_for_languages_as_the_command_line_takes_them(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text("en,de\ncat,Katze\n", encoding="utf-8")
+    result = run("find", str(path), "The cat.")
+    assert result.exit_code == 2
+    assert "has terms in de, en" in result.stderr
+    assert "--source de --target en" in result.stderr
+    named = run("find", str(path), "The cat.", "--source", "en", "--target", "de")
+    assert "cat → Katze" in named.stdout
+
+
 def test_find_shows_what_is_forbidden(terms: Path) -> None:
     terms.write_text("source,target,target forbidden\nhouse,,Bude\n", encoding="utf-8")
     assert run("find", terms, "house").output == f"house → – (not Bude)  [{terms}:2]\n"

@@ -38,7 +38,10 @@ def test_the_command_writes_a_report(text: list[str], tmp_path: Path) -> None:
     [
         (["--only", "everything"], "unknown part 'everything'"),
         (["--algorithms", "best"], "unknown algorithm 'best'"),
-        (["--algorithms", "dba,"], "unknown algorithm ''"),
+        (["--algorithms", "dba,x"], "unknown algorithm 'x'"),
+        (["--sets", "few4"], "few4"),
+        (["--beams", "0"], "beams must be at least 1"),
+        (["--skip", "beams"], "unknown part 'beams'"),
     ],
 )
 def test_mistakes_are_one_line(text: list[str], tmp_path: Path, more: list[str], said: str) -> None:
@@ -47,6 +50,19 @@ def test_mistakes_are_one_line(text: list[str], tmp_path: Path, more: list[str],
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_sets_and_beams_can_be_chosen(text: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    chosen = ["--sets", "none,rand1", "--beams", "2,3", "--skip", "oracle,speed", "--only", "beam"]
+    result = CliRunner().invoke(main, ["study", *text, "--out", str(out), *chosen])
+    assert result.exit_code == 0, result.output
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert "k=2" in report
+    assert "k=3" in report
+    assert "k=10" not in report
+    assert "rand2" not in report
+    assert "too few for conclusions" in report
 
 
 def test_unknown_settings_are_refused(text: list[str], tmp_path: Path) -> None:

@@ -111,3 +111,11 @@ def test_without_simplemma_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
         forms("Kaus", "de")
     with pytest.raises(MissingExtraError, match="glossary"):
         lemma("Haus", "de")
+
+
+@pytest.mark.parametrize(
+    ("term", "language"),
+    [("mit der rechten Maustaste", "de"), ("em linha", "pt")],
+)
+def test_a_term_that_begins_with_a_preposition_stays_as_it_is(term: str, language: str) -> None:
+    assert forms(term, language) == (term,)

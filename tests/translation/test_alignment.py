@@ -144,7 +144,7 @@ def test_spaces_around_what_is_kept_move_the_links() -> None:
 
 def test_only_on_request(attending_translator: Translator, translator: Translator) -> None:
     assert attending_translator.translate(TEXT).alignment is None
-    assert "alignment" not in attending_translator.translate(TEXT).to_json()
+    assert "alignment" not in attending_translator.translate(TEXT).to_dict()
     assert attending_translator.translate("", alignments=True).alignment == []
     with pytest.raises(SettingError, match="can't say which source words"):
         translator.translate(TEXT, alignments=True)
@@ -173,6 +173,6 @@ def test_the_report_says_what_a_constraint_translates(attending_translator: Tran
     result = attending_translator.translate(TEXT, constraints, glossary=glossary)
     sources = [[TEXT[slice(*span)] for span in report.sources] for report in result.constraints]
     assert sources == [[], ["cat"], ["mat"]]
-    assert [report.to_json().get("sources") for report in result.constraints] == [
+    assert [report.to_dict().get("sources") for report in result.constraints] == [
         *(None, [[4, 7]], [[19, 22]])
     ]

@@ -5,7 +5,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexbeam.translation.nbest import best_choices
+from lexbeam.translation.nbest import best_choices, worth_showing
+from lexbeam.translation.results import Alternative
 
 FALLING = st.lists(st.integers(-9, 0), min_size=1, max_size=4).map(
     lambda scores: sorted(map(float, scores), reverse=True)
@@ -24,3 +25,10 @@ def test_the_best_combinations_come_first(scores: list[list[float]], count: int)
     assert len(set(choices)) == len(choices) == min(count, len(every))
     expected = sorted(map(total, every), reverse=True)[: len(choices)]
     assert [total(choice) for choice in choices] == expected
+
+
+def test_what_nobody_would_choose_is_not_shown() -> None:
+    texts = [("Hallo.", -0.2), ("Hallo!", -0.3), ("Hallo..", -0.4), ("Hallo", -0.5)]
+    texts += [("Guten Tag.", -1.1), ("Guten Abend.", -1.3)]
+    shown = worth_showing([Alternative(text, score) for text, score in texts])
+    assert [each.text for each in shown] == ["Hallo.", "Hallo!", "Guten Tag."]

@@ -92,7 +92,7 @@ def test_what_is_written_keeps_the_other_fields() -> None:
     written = {"text": "a", "id": 7, "translation": "b", "score": -1.0, "constraints": []}
     assert write_translation(record, translation) == written
     signed = write_translation(record, translation, signature=True)
-    assert signed == {**written, "signature": signature.to_json()}
+    assert signed == {**written, "signature": signature.to_dict()}
     assert write_error(record, "no", 3) == {"text": "a", "id": 7, "error": "no", "line": 3}
     assert write_error(record, "no") == {"text": "a", "id": 7, "error": "no"}
 

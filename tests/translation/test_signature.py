@@ -20,7 +20,7 @@ def test_a_translation_says_what_made_it(translator: Translator) -> None:
 def test_settings_that_change_nothing_are_left_out() -> None:
     signature = Signature.of({}, TextSettings(batch_size=3, prices=True))
     assert str(signature) == str(Signature.of({}, TextSettings()))
-    assert "batch_size" not in signature.to_json()
+    assert "batch_size" not in signature.to_dict()
 
 
 def test_a_model_is_known_by_its_languages_and_its_files(tmp_path: Path) -> None:
@@ -30,15 +30,15 @@ def test_a_model_is_known_by_its_languages_and_its_files(tmp_path: Path) -> None
         file = tmp_path / content.decode()
         file.write_bytes(content)
         signature = Signature.of({**info, "files": [str(file)]}, TextSettings())
-        assert signature.to_json()["model"] == "en-de"
-        digests.append(signature.to_json()["digest"])
+        assert signature.to_dict()["model"] == "en-de"
+        digests.append(signature.to_dict()["digest"])
     assert digests[0] != digests[1]
     gone = Signature.of({**info, "files": [str(tmp_path / "none")]}, TextSettings())
-    assert "digest" not in gone.to_json()
+    assert "digest" not in gone.to_dict()
 
 
 def test_it_can_be_written_as_json_on_request(translator: Translator) -> None:
     translation = translator.translate("a")
-    assert "signature" not in translation.to_json()
-    written = json.loads(json.dumps(translation.to_json(signature=True)))
+    assert "signature" not in translation.to_dict()
+    written = json.loads(json.dumps(translation.to_dict(signature=True)))
     assert written["signature"]["algorithm"] == TextSettings().algorithm

@@ -150,8 +150,8 @@ def test_a_constraint_is_read_once(translator: Translator) -> None:
 
 
 def test_a_glossary_must_be_one() -> None:
-    with pytest.raises(SettingError, match=r"lexbeam.Glossary.load\(path\)"):
-        SourceTerms("terms.csv", None, INFO)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match=r"lexbeam.Glossary or the path of a file, not int"):
+        SourceTerms(3, None, INFO)  # type: ignore[arg-type]
 
 
 def test_a_translation_has_the_terms(translator: Translator) -> None:
@@ -193,6 +193,6 @@ def test_wrong_settings_are_errors(translator: Translator) -> None:
     with pytest.raises(SettingError, match="keep"):
         translator.translate("The cat.", keep=["("])
     with pytest.raises(SettingError, match="glossary"):
-        translator.translate("The cat.", glossary="terms.csv")  # type: ignore[call-overload]
+        translator.translate("The cat.", glossary=3)  # type: ignore[call-overload]
     with pytest.raises(InputError, match="must be a string"):
         translator.translate([None], glossary=GLOSSARY)  # type: ignore[list-item]

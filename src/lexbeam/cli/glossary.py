@@ -82,7 +82,14 @@ def find(
     Example:
       lexbeam glossary find terms.csv "The power supply is switched off."
     """
-    found = Glossary.load(file, lemmas=lemmas, encoding=encoding).find(text, source, target)
+    glossary = Glossary.load(file, lemmas=lemmas, encoding=encoding)
+    if glossary.languages and not (source and target):
+        there = ", ".join(glossary.languages)
+        raise click.UsageError(
+            f"{file} has terms in {there}: say which languages are meant, as in --source "
+            f"{glossary.languages[0]} --target {glossary.languages[-1]}"
+        )
+    found = glossary.find(text, source, target)
     for match in found.entries:
         rule = match.rule
         targets = " | ".join(rule.targets) or "–"

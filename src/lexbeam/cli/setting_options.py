@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
+from lexbeam.errors import SettingError
 from lexbeam.search.settings import Declaration, declarations
 from lexbeam.translation.settings import TextSettings
 
@@ -39,17 +40,31 @@ def _option(name: str, declaration: Declaration, hint: Any) -> Callable[[Command
     names = [_LETTERS[name], option] if name in _LETTERS else [option]
     return click.option(
         *names,
-        type=_type(declaration, hint),
+        type=_type(name, declaration, hint),
         default=default,
         show_default=default is not None,
         help=declaration.help,
     )
 
 
-def _type(declaration: Declaration, hint: Any) -> Any:
+class _OneOf(click.Choice[str]):
+    """A choice to which plugins may add."""
+
+    def __init__(self, setting: str, declaration: Declaration) -> None:
+        super().__init__(list(declaration.choices))
+        self._setting, self._declaration = setting, declaration
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return str(self._declaration.check(self._setting, value))
+        except SettingError:
+            return super().convert(value, param, ctx)
+
+
+def _type(name: str, declaration: Declaration, hint: Any) -> Any:
     """Return what click takes for a setting."""
     if declaration.choices:
-        return click.Choice(declaration.choices)
+        return _OneOf(name, declaration)
     if float not in (hint, *get_args(hint)):
         return click.IntRange(None if declaration.least is None else int(declaration.least))
     return click.FLOAT if declaration.least is None else click.FloatRange(declaration.least)

@@ -26,6 +26,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--only", metavar="PART,…", help="sets, beam, oracle, speed, prune, stop, placement, …"
 )
+@click.option("--skip", metavar="PART,…", help="Parts to leave out; oracle and speed take longest.")
+@click.option("--sets", metavar="SET,…", help="Constraints: none,rand1,…,phr4.  [default: all]")
+@click.option("--beams", metavar="K,…", help="Beam sizes.  [default: 5,10,20,30]")
 @click.option("--limit", type=click.IntRange(1), help="Use only the first sentences.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Other constraints.")
 @click.option(
@@ -47,6 +50,9 @@ def command(
     ref: Path,
     out: Path,
     only: str | None,
+    skip: str | None,
+    sets: str | None,
+    beams: str | None,
     algorithms: str,
     **more: Any,
 ) -> None:
@@ -57,10 +63,28 @@ def command(
     \b
     Examples:
       lexbeam study --model en-pt --src test.en --ref test.pt --out my-study
-      lexbeam study --model en-pt --src test.en --ref test.pt --out quick --limit 100 --only beam
+      lexbeam study --model en-pt --src test.en --ref test.pt --out quick --limit 100 \\
+        --only sets,beam --sets none,rand2,phr4 --beams 5,10
     """
-    parts = only.split(",") if only else None
+    if sets:
+        more["sets"] = tuple(_names(sets))
+    if beams:
+        more["beams"] = _numbers(beams)
+        more["usual_beam"] = 10 if 10 in more["beams"] else more["beams"][-1]
+    more["algorithms"] = tuple(_names(algorithms))
+    parts, skipped = _names(only) if only else None, _names(skip or "")
     with graceful(), StudyBar() as bar:
-        names = tuple(algorithms.split(","))
-        page = run(model, src, ref, out, only=parts, progress=bar.update, algorithms=names, **more)
+        page = run(model, src, ref, out, only=parts, skip=skipped, progress=bar.update, **more)
     click.echo(page)
+
+
+def _names(listed: str) -> list[str]:
+    """Return names that were given with commas between them."""
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _numbers(listed: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, _names(listed)))
+    except ValueError:
+        raise click.UsageError(f"--beams takes whole numbers, as in 5,10, not {listed}") from None

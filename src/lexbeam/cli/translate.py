@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from lexbeam.cli.line_options import NAMES, check_line_format, line_options, read_asked
+from lexbeam.cli.report_options import report_option, write_report
 from lexbeam.cli.stream import Stream
 from lexbeam.cli.terminal import graceful
 from lexbeam.translation.lines import JsonLines, PlainLines, TabLines
+from lexbeam.translation.reporting import Reporter
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import load
 
@@ -33,8 +35,9 @@ Constraints for each line, as JSON; other fields are kept:
    "start": 2, "end": 6}], "id": 7, "translation": "O gato …", "score": -0.4}
 
 \b
-Terms of a glossary, and what must survive unchanged:
+Terms of a glossary, what must survive unchanged, and a report on every term:
   lexbeam translate --glossary terms.csv --keep placeholders "Hello {name}!"
+  lexbeam translate --glossary terms.csv --report terms.html < in.txt > out.txt
 
 A blank line stays blank. A line that can't be translated is reported on standard error with its
 number and gives an empty line (with --json, a record with "error"); the rest goes on, and the
@@ -51,6 +54,7 @@ exit status is 1.
     metavar="HTML",
     help="Write a page that shows the search of TEXT step by step.",
 )
+@report_option
 def command(
     text: str | None,
     model: str | None,
@@ -60,6 +64,7 @@ def command(
     ordered: bool,
     threads: int,
     trace: Path | None,
+    report: Path | None,
     **options: Any,
 ) -> None:
     """Translate the argument or standard input."""
@@ -68,15 +73,20 @@ def command(
         raise click.UsageError("--signature goes with --json")
     if trace and text is None:
         raise click.UsageError("--trace shows the search of one text: give it as an argument")
+    if text is not None:
+        _refuse_file_name(text)
+    options["prices"] |= report is not None
     asked = read_asked(options)
     translator = load(model, threads)
     common = asked.request(translator.info, NAMES)
     plain = TabLines(common, ordered) if tabs else PlainLines(common)
     recorder = Recorder(translator) if trace else None
+    reporter = Reporter(translator) if report else None
     stream = Stream(
         recorder.translator if recorder else translator,
         JsonLines(common, signature) if as_json else plain,
-        asked.settings.batch_size,
+        asked.settings.batch_size * threads,
+        reporter=reporter,
     )
     with graceful():
         if text is None:
@@ -85,4 +95,19 @@ def command(
             stream.run_one(text, plain, sys.stdout.buffer)
     if trace and recorder and recorder.texts:
         recorder.trace().save(trace)
+    if report and reporter:
+        write_report(report, reporter)
     sys.exit(1 if stream.failed else 0)
+
+
+def _refuse_file_name(text: str) -> None:
+    """Refuse the name of a file where a text is wanted: who gives one wants what is in it."""
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or a NUL
+        return
+    if is_file:
+        raise click.UsageError(
+            f"{text} is a file. To translate its lines: lexbeam translate < {text}; "
+            f"to translate it whole: lexbeam file {text} -o OUT"
+        )

@@ -8,7 +8,7 @@ the same as a JSON Schema.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +17,38 @@ from lexbeam.constraints.kinds import KINDS, Order, Phrase
 from lexbeam.constraints.options import read_options
 from lexbeam.constraints.phrases import clean_phrase, describe_value, listed, numbered
 from lexbeam.errors import ConstraintError
+from lexbeam.plugins import CONSTRAINT_KINDS, load_plugins
 from lexbeam.text.files import read_lines
 
 AllowedKinds = Mapping[str, tuple[type[Constraint], tuple[str, ...]]]
 """Kinds that may be given somewhere, by key, each with the options that it may have there."""
 
 
-def _allowed(without: tuple[str, ...]) -> AllowedKinds:
+def demanded_kinds() -> AllowedKinds:
+    """Return the kinds that may be demanded."""
+    return {kind.key: (kind, kind.options) for kind in KINDS}
+
+
+def avoided_kinds() -> AllowedKinds:
+    """Return the kinds that may be avoided."""
+    return _phrases(without=_OF_DEMANDS)
+
+
+def part_kinds() -> AllowedKinds:
+    """Return the kinds that may be a part of a constraint."""
+    return _phrases(without=("case", *_OF_DEMANDS))
+
+
+_OF_DEMANDS = ("count", "exactly", "at_most", "soft", "source")
+
+
+def _phrases(without: tuple[str, ...]) -> AllowedKinds:
     """Return the kinds that are phrases, each without some of its options."""
     return {
         kind.key: (kind, tuple(option for option in kind.options if option not in without))
         for kind in KINDS
         if kind.is_phrase
     }
-
-
-DEMANDED_KINDS: AllowedKinds = {kind.key: (kind, kind.options) for kind in KINDS}
-_OF_DEMANDS = ("count", "exactly", "at_most", "soft", "source")
-AVOIDED_KINDS = _allowed(without=_OF_DEMANDS)
-PART_KINDS = _allowed(without=("case", *_OF_DEMANDS))
 
 
 class Reader:
@@ -46,22 +59,24 @@ class Reader:
 
     def demands(self, given: object, name: str) -> list[Constraint]:
         """Read a list of what is demanded."""
-        return [self._read(each, where, DEMANDED_KINDS) for where, each in numbered(given, name)]
+        return [self._read(each, where, demanded_kinds) for where, each in numbered(given, name)]
 
     def avoided(self, given: object, name: str) -> list[Constraint]:
         """Read a list of what is avoided."""
-        return [self._read(each, where, AVOIDED_KINDS) for where, each in numbered(given, name)]
+        return [self._read(each, where, avoided_kinds) for where, each in numbered(given, name)]
 
     def read_part(self, given: object, where: str) -> Part:
         """Read one part of a constraint that has several."""
-        kind, shape = self._shape(given, where, PART_KINDS)
+        kind, shape = self._shape(given, where, part_kinds)
         (part,) = kind.read_parts(shape)
         return part
 
-    def _read(self, given: object, where: str, kinds: AllowedKinds) -> Constraint:
-        if isinstance(given, Constraint) and given.key in kinds:
+    def _read(
+        self, given: object, where: str, find_kinds: Callable[[], AllowedKinds]
+    ) -> Constraint:
+        if isinstance(given, Constraint) and given.key in find_kinds():
             return given
-        kind, shape = self._shape(given, where, kinds)
+        kind, shape = self._shape(given, where, find_kinds)
         parts = kind.read_parts(shape)
         constraint = kind(parts, **read_options(shape.options, where), given=given)
         if constraint.soft is None or constraint.count == 1:
@@ -69,11 +84,15 @@ class Reader:
         return Order.repeat(constraint)
 
     def _shape(
-        self, given: object, where: str, kinds: AllowedKinds
+        self, given: object, where: str, find_kinds: Callable[[], AllowedKinds]
     ) -> tuple[type[Constraint], Shape]:
         """Check which kind an object is and that it has no unknown keys; a string is a phrase."""
         if isinstance(given, str):
             return Phrase, Shape(given, {}, where, self)
+        kinds = find_kinds()
+        if isinstance(given, Mapping) and not kinds.keys() & given.keys():
+            load_plugins(CONSTRAINT_KINDS)
+            kinds = find_kinds()
         if not isinstance(given, Mapping):
             raise ConstraintError(
                 f"{where} must be text or an object with one of "

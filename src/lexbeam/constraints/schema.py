@@ -10,7 +10,7 @@ import sys
 
 from lexbeam.constraints.kinds import KINDS
 from lexbeam.constraints.options import OPTIONS, Schema
-from lexbeam.constraints.parsing import AVOIDED_KINDS, PART_KINDS
+from lexbeam.constraints.parsing import avoided_kinds, part_kinds
 
 _PHRASE = {"$ref": "#/$defs/phrase"}
 
@@ -47,8 +47,8 @@ def constraint_schema() -> Schema:
 
 def _definitions() -> Schema:
     demanded = [schema for kind in KINDS for schema in kind.schemas()]
-    parts = [kind.object_schema(options) for kind, options in PART_KINDS.values()]
-    avoided = [kind.object_schema(options) for kind, options in AVOIDED_KINDS.values()]
+    parts = [kind.object_schema(options) for kind, options in part_kinds().values()]
+    avoided = [kind.object_schema(options) for kind, options in avoided_kinds().values()]
     return {
         "phrase": {
             "description": "Words that stand next to each other.",

@@ -96,7 +96,7 @@ def translate_corpus(
 def _header(corpus: Corpus, translator: Translator) -> dict[str, Any]:
     """Return what must be the same for a run to go on."""
     asked = corpus.asked
-    signature = Signature.of(translator.info, asked.settings).to_json()
+    signature = Signature.of(translator.info, asked.settings).to_dict()
     terms = asked.glossary.signature.encode() if asked.glossary else None
     return {
         "lexbeam": signature["lexbeam"],

@@ -122,5 +122,5 @@ class Worker:
 
 def model_digest(translator: Translator, asked: Asked) -> str | None:
     """Return the digest of a model's files, if it has any."""
-    digest: str | None = Signature.of(translator.info, asked.settings).to_json().get("digest")
+    digest: str | None = Signature.of(translator.info, asked.settings).to_dict().get("digest")
     return digest

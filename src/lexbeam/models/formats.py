@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import module_names
 from lexbeam.models.model import Model
+from lexbeam.plugins import MODEL_FORMATS, load_plugins
 
 _OWN = "lexbeam.models.bundle"
 _IMPORTERS = "lexbeam.models.importers"
@@ -57,10 +58,16 @@ def load_path(path: Path, threads: int) -> Model:
 
 
 def _all_formats() -> Iterator[ModelFormat]:
-    """Yield all formats; modules are slow to import, so each is imported when its turn comes."""
+    """Yield all formats, those of plugins last.
+
+    Modules are slow to import, so each is imported when its turn comes.
+    """
     seen: set[str] = set()
-    for module in (_OWN, *module_names(_IMPORTERS)):
-        import_module(module)
+    for module in (_OWN, *module_names(_IMPORTERS), None):
+        if module is None:
+            load_plugins(MODEL_FORMATS)
+        else:
+            import_module(module)
         for name in [name for name in _FORMATS if name not in seen]:
             seen.add(name)
             yield _FORMATS[name]

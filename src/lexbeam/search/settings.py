@@ -15,9 +15,14 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from lexbeam import plugins
 from lexbeam.errors import SettingError
+from lexbeam.plugins import load_plugins
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
+
+PAPER: Mapping[str, Any] = {"algorithm": "dba", "stop": "all", "lag": None, "word_end": False}
+"""The settings of the paper's search, where its defaults or ours differ."""
 
 STOPS = ("all", "first", "likely", "bound", "full", "now")
 
@@ -95,10 +100,14 @@ def threshold(default: float | None, description: str) -> Any:
     return setting(default, _threshold, description, least=0)
 
 
-def choice(default: str, choices: Collection[str], description: str) -> Any:
-    """Return a field for one of several names."""
+def choice(
+    default: str, choices: Collection[str], description: str, group: str | None = None
+) -> Any:
+    """Return a field for one of several names; plugins of a ``group`` may add to them."""
 
     def check(name: str, value: Any) -> Any:
+        if group is not None and value not in tuple(choices):
+            load_plugins(group)
         if value not in tuple(choices):
             raise SettingError(f"unknown {name} {value!r}; choose one of: {', '.join(choices)}")
         return value
@@ -136,7 +145,9 @@ class Settings:
 
     beam_size: int = count(10, "Hypotheses kept at each step.")
     """The slots of the beam; with ``gbs`` and ``cbs``, those of each bank."""
-    algorithm: str = choice("dba", POLICIES.keys(), "How the beam is divided among constraints.")
+    algorithm: str = choice(
+        "dba", POLICIES.keys(), "How the beam is divided among constraints.", plugins.POLICIES
+    )
     """``dba`` as in the paper, ``lookahead`` with regard to what is still unmet, ``gbs``,
     ``cbs``, or ``beam`` for not at all (`search.allocation`)."""
     prune: float | None = threshold(
@@ -166,9 +177,24 @@ class Settings:
     """A hypothesis that is this much worse than the best unfinished one of its bank is dropped,
     which leaves fewer for the model to score; 0 or None: none is. Not in the paper."""
 
+    word_end: bool = flag(True, "Offer a placed word its best end, even if it is unlikely.")
+    """Whether a hypothesis that has just placed a word has, beside its best continuation, the best
+    one that ends the word as a candidate; without it, such words may go on for long. Not in the
+    paper."""
+    paper: bool = flag(False, "Search exactly as the paper does; it fixes what is not in it.")
+    """Whether to search as the paper does: see `PAPER`. The beam size, the threshold for pruning
+    and the number of outputs can still be chosen."""
+
+    fixed = PAPER
+    """What ``paper`` fixes."""
+
     def __post_init__(self) -> None:
         for name, declaration in declarations(type(self)).items():
             object.__setattr__(self, name, declaration.check(name, getattr(self, name)))
+        for name, value in self.fixed.items() if self.paper else ():
+            if getattr(self, name) not in (value, getattr(type(self), name)):
+                raise SettingError(f"paper fixes {name} at {value!r}: leave one of the two out")
+            object.__setattr__(self, name, value)
 
 
 class SettingsArguments(TypedDict, total=False):
@@ -181,6 +207,8 @@ class SettingsArguments(TypedDict, total=False):
     nbest: int
     length_penalty: float
     lag: float | None
+    word_end: bool
+    paper: bool
 
 
 def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:

@@ -18,6 +18,7 @@ from lexbeam.server.documents import DocumentStore
 from lexbeam.server.errors import ApiError, too_busy
 from lexbeam.server.glossaries import GlossaryStore
 from lexbeam.server.keys import Key, Keys, this_month
+from lexbeam.server.memory import HeldMemory
 from lexbeam.server.metrics import Metrics
 from lexbeam.server.models import Models, ServedModel
 from lexbeam.server.scheduler import Results, Scheduler
@@ -38,7 +39,8 @@ class Limits:
     translate_bytes: int = 128 * 1024
     glossary_bytes: int = 10 * 1024 * 1024
     document_bytes: int = 30 * 1024 * 1024
-    texts: int = 1000
+    address_bytes: int = 128 * 1024
+    texts: int = 20_000
     constraints: int = 100
     beam_size: int = 50
     alternatives: int = 20
@@ -47,6 +49,8 @@ class Limits:
     """Seconds that a request waits while there is too much to do."""
     waiting_sentences: int = 4000
     waiting_requests: int = 400
+    held_bytes: int = 256 * 1024 * 1024
+    """Bytes of large bodies and of documents at a time."""
 
 
 @dataclass
@@ -60,12 +64,15 @@ class Context:
     glossary: Glossary | None = None
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
+    names: frozenset[str] | None = None
+    """Names by which the server may be called; None for any."""
     ready: bool = True
 
     def __post_init__(self) -> None:
         self.glossaries = GlossaryStore(self.store)
         self.documents = DocumentStore(self.store)
         self.pool = ThreadPoolExecutor(_WAITING_THREADS, "waiting")
+        self.memory = HeldMemory(self.limits.held_bytes, self.limits.patience)
         self._background: set[asyncio.Task[None]] = set()
         self._saved = time.monotonic()
         self._waiting = 0
@@ -88,6 +95,7 @@ class Context:
     def charge(self, key: Key, characters: int) -> None:
         """Count characters of a key, and keep the count from time to time."""
         self.keys.charge(key, characters)
+        self.metrics.characters.inc(characters)
         if time.monotonic() - self._saved > _SAVE_EVERY:
             self.save_usage()
 
@@ -131,6 +139,20 @@ class Call:
     request: Request
     fields: Fields
     key: Key
+    charged: list[int] = field(default_factory=list)
+
+    def charge(self, characters: int) -> None:
+        """Count characters of the key; they are taken back if the request fails.
+
+        Raises:
+            ApiError: there are more than the key has left.
+        """
+        self.context.charge(self.key, characters)
+        self.charged.append(characters)
+
+    def refund(self) -> None:
+        """Take back what was counted."""
+        self.context.keys.refund(self.key, sum(self.charged))
 
     def path(self, name: str) -> str:
         """Return a part of the path."""

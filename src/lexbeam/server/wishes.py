@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lexbeam.errors import InputError, LexbeamError
+from lexbeam.server.bodies import Fields
 from lexbeam.server.context import Limits
 from lexbeam.server.errors import bad_request
 from lexbeam.translation.keep import PATTERNS
@@ -34,7 +35,9 @@ def read_wishes(record: Mapping[str, Any], common: TextRequest, limits: Limits) 
             )
         if len(repr(given)) > _MOST_CHARACTERS * 10:
             raise InputError(f'"{name}" is too long')
-    if isinstance(request.prefix, str) and len(request.prefix) > _MOST_CHARACTERS:
+    if request.prefix is not None and not isinstance(request.prefix, str):
+        raise InputError(f'"prefix" must be a string, not {type(request.prefix).__name__}')
+    if request.prefix is not None and len(request.prefix) > _MOST_CHARACTERS:
         raise InputError(f"the prefix is longer than {_MOST_CHARACTERS} characters")
     named = [each for each in request.keep or () if isinstance(each, str) and each in PATTERNS]
     unknown = [each for each in request.keep or () if each not in named]
@@ -57,6 +60,14 @@ def _check_settings(settings: Any, limits: Limits) -> None:
             raise InputError(f"{name} may be {most} at most here, not {value}")
     if "batch_size" in settings:
         raise InputError("batch_size is the server's to choose")
+
+
+def extra_fields(fields: Fields) -> dict[str, Any]:
+    """Return the fields of a request that are ours."""
+    found = {name: fields.data(name) for name in FIELDS if name in fields}
+    if isinstance(found.get("prefix"), list) and not fields.is_json and len(found["prefix"]) == 1:
+        found["prefix"] = found["prefix"][0]
+    return found
 
 
 def shared_wishes(

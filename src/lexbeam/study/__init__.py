@@ -23,6 +23,7 @@ def run(
     out: str | Path,
     *,
     only: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
     threads: int = 1,
@@ -40,6 +41,7 @@ def run(
         reference: its translation, line by line.
         out: a folder for the report. It is made if it does not exist.
         only: names of the parts to measure. Default: all.
+        skip: names of parts to leave out.
         limit: use only so many sentences.
         seed: another seed chooses other constraints.
         threads: cores that one search may use.
@@ -61,7 +63,7 @@ def run(
     from lexbeam.study.pipeline import choose_parts, measure_and_report  # noqa: PLC0415
     from lexbeam.study.test_set import read_test_set  # noqa: PLC0415
 
-    parts = choose_parts(only)
+    parts = choose_parts(only, skip)
     if limit is not None:
         at_least(1, "limit", limit)
     checked_plan = _check_plan(plan)

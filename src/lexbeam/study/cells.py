@@ -16,8 +16,10 @@ from lexbeam.study.store import Result
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments
 
-GROWING_BEAM = tuple(name for name, policy in POLICIES.items() if policy.beam_per_bank)
-"""Algorithms that give ``beam_size`` slots to each bank, so that the beam grows."""
+
+def grows(algorithm: str) -> bool:
+    """Return whether an algorithm gives ``beam_size`` slots to each bank: its beam grows."""
+    return POLICIES[algorithm].beam_per_bank
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Translated(SetWithSetting):
         try:
             outputs = experiment.translate(phrases, self.setting.arguments(), chosen)
         except SettingError as error:
-            if self.setting.algorithm not in GROWING_BEAM:
+            if not grows(self.setting.algorithm):
                 raise
             return {"refused": str(error)}
         _, rows = experiment.counter.take_counts()
@@ -187,7 +189,7 @@ class Timed(SetWithSetting):
             experiment.translate(phrases, settings, chosen)
             seconds = time.process_time() - began
         except SettingError as error:
-            if self.setting.algorithm not in GROWING_BEAM:
+            if not grows(self.setting.algorithm):
                 raise
             return {"refused": str(error)}
         steps, rows = experiment.counter.take_counts()

@@ -38,12 +38,13 @@ PARTS: dict[str, Part] = {
 """The parts of a study by name, in the order of the report."""
 
 
-def choose_parts(names: Sequence[str] | None) -> list[Part]:
-    """Return the parts that are asked for, or all parts if none are named."""
-    for name in names or ():
+def choose_parts(names: Sequence[str] | None, skipped: Sequence[str] = ()) -> list[Part]:
+    """Return the parts that are asked for, or all if none are named, without the skipped ones."""
+    for name in (*(names or ()), *skipped):
         if name not in PARTS:
             raise SettingError(f"unknown part {name!r} of a study: there are {', '.join(PARTS)}")
-    return [part for name, part in PARTS.items() if not names or name in names]
+    wanted = [name for name in PARTS if not names or name in names]
+    return [PARTS[name] for name in wanted if name not in skipped]
 
 
 def measure_and_report(

@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lexbeam import plugins
 from lexbeam.errors import SettingError
+from lexbeam.plugins import load_plugins
 from lexbeam.search.allocation import POLICIES
+from lexbeam.search.settings import at_least
 from lexbeam.study.cells import Setting, Translated
 from lexbeam.study.constraint_sets import PAPER_SETS, parse_set_name
 from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.report.blocks import Section
 
+FEW_SENTENCES = 200
+"""Of fewer sentences a report shows figures and draws no conclusions: most are chance."""
+
 UNCONSTRAINED = "none"
 """The set without constraints."""
 
-CONSTRAINED = tuple(name for name, policy in POLICIES.items() if policy.has_banks)
-"""The algorithms that place constraints by banks."""
+
+def constrained_algorithms() -> list[str]:
+    """Return the algorithms that place constraints by banks."""
+    return [name for name, policy in POLICIES.items() if policy.has_banks]
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,15 @@ class Plan:
 
     def __post_init__(self) -> None:
         for algorithm in self.algorithms:
-            if algorithm not in CONSTRAINED:
-                known = ", ".join(CONSTRAINED)
+            if algorithm not in POLICIES:
+                load_plugins(plugins.POLICIES)
+            if algorithm not in constrained_algorithms():
+                known = ", ".join(constrained_algorithms())
                 raise SettingError(f"unknown algorithm {algorithm!r}: there are {known}")
-        if not self.algorithms or not self.beams:
-            raise SettingError("a study needs at least one algorithm and one beam size")
+        if not self.algorithms or not self.beams or not self.sets:
+            raise SettingError("a study needs at least one algorithm, one beam size and one set")
+        for beam in self.beams:
+            at_least(1, "beams", beam)
         for name in self.sets:
             parse_set_name(name)
 

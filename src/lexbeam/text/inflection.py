@@ -60,7 +60,8 @@ def forms(term: str, language: str) -> tuple[str, ...]:
     unknown word is inflected like its last part: *Testhaus*, *Testhäuser*.
 
     In a term of several words each word is inflected, up to the first preposition or article:
-    *Stand der Technik*, *Stands der Technik*. In English, and in German if the last word is no
+    *Stand der Technik*, *Stands der Technik*. One that begins with such a word stays as it is:
+    *mit der rechten Maustaste*. In English, and in German if the last word is no
     noun, only the last word is inflected: *neu starten*, *neu startet*.
 
     Raises:
@@ -74,7 +75,9 @@ def forms(term: str, language: str) -> tuple[str, ...]:
     if len(words) == 1:
         return _shortened(words[0], _word_forms(words[0], code))
     links = _LINKS.get(code, "").split()
-    ends = next((i for i, word in enumerate(words) if i and word.lower() in links), len(words))
+    ends = next((i for i, word in enumerate(words) if word.lower() in links), len(words))
+    if ends == 0:
+        return (" ".join(words),)
     only_last = code == "en" or (code == "de" and words[ends - 1].islower())
     begins = ends - 1 if only_last else 0
     choices = [_moderate(word, code) for word in words[begins:ends]]

@@ -20,6 +20,7 @@ from lexbeam.translation.records import (
 )
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.settings import read_settings
 
 
 @dataclass
@@ -78,16 +79,16 @@ class PlainLines:
     def write(self, line: Line) -> str:
         """Return the translation, or its n-best list as ``line ||| text ||| score``.
 
-        Alignments stand at the end: ``||| 0-0 1-2``, by words with white space between them.
+        Whoever asks for several gets that shape even if there is one. Alignments stand at the
+        end: ``||| 0-0 1-2``, by words with white space between them.
         """
         if line.translation is None:
             return ""
-        best = line.translation.nbest
-        if len(best) < 2:
+        if read_settings(self._common.settings).nbest == 1:
             return line.translation.text + _alignment(line, line.translation)
         return "\n".join(
             f"{line.number} ||| {each.text} ||| {each.score:.4f}{_alignment(line, each)}"
-            for each in best
+            for each in line.translation.nbest
         )
 
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from heapq import heappop, heappush
+
+from lexbeam.translation.results import Alternative
+
+FAR = 1.0
+"""An alternative this much below the best, in mean log-probability per token, is not shown."""
+
+_WORD = re.compile(r"\w+")
+_MARK = re.compile(r"[^\w\s]")
 
 
 def best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[int, ...]]:
@@ -24,3 +33,19 @@ def best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[in
                 known.add(worse)
                 heappush(heap, (loss + row[choice[part]] - row[worse[part]], worse))
     return best
+
+
+def worth_showing(alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Return alternatives, the best first, without those that nobody would choose.
+
+    These are far behind the best one, or have the words of a better one with a punctuation mark
+    too many or too few: *Hallo..* beside *Hallo.*
+    """
+    shown: list[Alternative] = []
+    marks_of: dict[tuple[str, ...], int] = {}
+    for each in alternatives:
+        words, marks = tuple(_WORD.findall(each.text)), len(_MARK.findall(each.text))
+        is_near = each.score >= alternatives[0].score - FAR
+        if is_near and marks_of.setdefault(words, marks) == marks:
+            shown.append(each)
+    return shown

@@ -14,7 +14,7 @@ from lexbeam.translation.costs import measure_costs
 from lexbeam.translation.document import Document
 from lexbeam.translation.free_first import search_sentences
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.nbest import best_choices
+from lexbeam.translation.nbest import best_choices, worth_showing
 from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
@@ -48,7 +48,7 @@ def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
         )
         for choice in best_choices(scores, document.settings.nbest)
     ]
-    return Translation(**vars(best[0]), nbest=best)
+    return Translation(**vars(best[0]), nbest=worth_showing(best))
 
 
 def _alternative(

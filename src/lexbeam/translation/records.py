@@ -91,7 +91,7 @@ def write_translation(
 
     An error that an earlier run left in the record is no longer true: it goes, with its line.
     """
-    return {**_without(record, _OF_AN_ERROR), **translation.to_json(signature)}
+    return {**_without(record, _OF_AN_ERROR), **translation.to_dict(signature)}
 
 
 def write_error(record: Mapping[str, Any], error: str, line: int | None = None) -> Record:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.signature import Signature
+
+
+def marked(text: str, spans: Sequence[Span]) -> str:
+    """Return a text as HTML with some spans marked."""
+    written, end = [], 0
+    for start, stop in sorted(spans):
+        if start >= end:
+            written += [escape(text[end:start]), f"<mark>{escape(text[start:stop])}</mark>"]
+            end = stop
+    return "".join([*written, escape(text[end:])])
 
 
 @dataclass(frozen=True)
@@ -38,8 +51,8 @@ class ConstraintReport:
         """Whether the translation keeps to it: looked up in the text itself."""
         return self.span is not None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object; ``start`` and ``end`` are null for what is missing.
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON; ``start`` and ``end`` are None for what is missing.
 
         The rest is there only where there is something to say.
         """
@@ -60,6 +73,17 @@ class ConstraintReport:
         return record
 
 
+def _spans(report: ConstraintReport) -> tuple[Span, ...]:
+    return report.spans or ((report.span,) if report.span else ())
+
+
+def _shown(report: ConstraintReport) -> str:
+    """Return a constraint in short: what was asked for, and where it stands."""
+    if report.span is None:
+        return f"{report.text!r} {'dropped' if report.dropped else 'not met'}"
+    return f"{report.text!r} at {report.span[0]}:{report.span[1]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A word of the source and a word of the translation that translates it, or a part of it."""
@@ -69,12 +93,12 @@ class Link:
     target: Span
     """Where it stands in the translation."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``source`` and ``target``, each a start and an end."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON: ``source`` and ``target``, each a start and an end."""
         return {"source": list(self.source), "target": list(self.target)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Alternative:
     """One of the best translations of a text.
 
@@ -90,39 +114,61 @@ class Alternative:
     alignment: list[Link] | None = None
     """Which words translate which, by the order of the translation. On request only."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object with ``translation``, ``score`` and ``constraints``.
+    def __repr__(self) -> str:
+        """Return text, score and constraints: what a reader wants to see first."""
+        met = "".join(f", {_shown(report)}" for report in self.constraints)
+        return f"<{type(self).__name__} {self.text!r}, score {self.score:.3f}{met}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dict for JSON with ``translation``, ``score`` and ``constraints``.
 
         The rest is there only where there is something to say, or where it was asked for.
         """
         record: dict[str, Any] = {
             "translation": self.text,
             "score": self.score,
-            "constraints": [report.to_json() for report in self.constraints],
+            "constraints": [report.to_dict() for report in self.constraints],
         }
         if self.unavoided:
             record["unavoided"] = self.unavoided
         if self.alignment is not None:
-            record["alignment"] = [link.to_json() for link in self.alignment]
+            record["alignment"] = [link.to_dict() for link in self.alignment]
         return record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Translation(Alternative):
     """The best translation of a text; ``nbest`` lists it and the next best ones."""
 
     nbest: list[Alternative] = field(default_factory=list)
-    signature: Signature | None = field(default=None, compare=False, repr=False)
+    signature: Signature | None = field(default=None, compare=False)
     """The version, model and settings that made it."""
+    source: str | None = field(default=None, compare=False)
+    """The text that was translated."""
 
-    def to_json(self, signature: bool = False) -> dict[str, Any]:
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: source and translation, with the constraints marked."""
+        met = [report for report in self.constraints if report.met]
+        lines = [marked(self.text, [span for report in met for span in _spans(report)])]
+        if self.source is not None:
+            sources = [span for report in met for span in report.sources]
+            lines.insert(0, f"<small>{marked(self.source, sources)}</small>")
+        missing = [escape(report.text) for report in self.constraints if not report.met]
+        lines += [f"<small>not met: {', '.join(missing)}</small>"] if missing else []
+        return "<br>".join(lines)
+
+    def to_dict(self, signature: bool = False) -> dict[str, Any]:
         """Return the fields of the best one, and ``nbest`` when there are several.
 
         With ``signature``, also what made it.
         """
-        record = super().to_json()
+        record = super().to_dict()
         if len(self.nbest) > 1:
-            record["nbest"] = [alternative.to_json() for alternative in self.nbest]
+            record["nbest"] = [alternative.to_dict() for alternative in self.nbest]
         if signature and self.signature is not None:
-            record["signature"] = self.signature.to_json()
+            record["signature"] = self.signature.to_dict()
         return record
+
+    def to_json(self, signature: bool = False) -> str:
+        """Return what `to_dict` returns as one line of JSON."""
+        return json.dumps(self.to_dict(signature), ensure_ascii=False)

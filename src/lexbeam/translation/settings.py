@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from lexbeam.errors import SettingError
-from lexbeam.search.settings import Settings, choice, count, flag
+from lexbeam.search.settings import PAPER, Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
 DRAFT_BEAM = 2
@@ -43,10 +44,13 @@ class TextSettings(Settings):
         "on", ("on", "off"), "Whether a term replaces what the model would say for its source."
     )
 
+    fixed = MappingProxyType({**PAPER, "ties": "off"})
+
     @cached_property
     def of_search(self) -> Settings:
         """The settings of the search alone; sentences for which they are equal share batches."""
-        return Settings(**{each.name: getattr(self, each.name) for each in fields(Settings)})
+        chosen = {each.name: getattr(self, each.name) for each in fields(Settings)}
+        return Settings(**{**chosen, "paper": False})  # what it fixes is chosen by now
 
     @cached_property
     def of_ties(self) -> Settings:

@@ -35,7 +35,7 @@ class Signature:
         name = str(info.get("name") or pair or info.get("type") or "unnamed")
         return cls(name, settings, tuple(map(str, info.get("files", ()))))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return version, model, the digest of its files if it has any, and all settings."""
         digest = _digest(self.files) if self.files else None
         named = {"lexbeam": __version__, "model": self.model}
@@ -45,7 +45,7 @@ class Signature:
         return {**named, **({"digest": digest} if digest else {}), **settings}
 
     def __str__(self) -> str:
-        return "|".join(f"{name}:{_shown(value)}" for name, value in self.to_json().items())
+        return "|".join(f"{name}:{_shown(value)}" for name, value in self.to_dict().items())
 
 
 def _shown(value: Any) -> str:

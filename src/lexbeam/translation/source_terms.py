@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from lexbeam.constraints.constraint import Constraint, SourceSpans
@@ -70,7 +72,7 @@ class SourceTerms:
     """Finds in texts what they demand of their translations.
 
     ``info`` is the model's: it has the languages of texts and translations. A glossary that
-    lacks them is refused at once, not when the first text comes.
+    lacks them is refused at once, not when the first text comes; so is one that needs an extra.
     """
 
     def __init__(
@@ -78,14 +80,14 @@ class SourceTerms:
     ) -> None:
         if glossary is not None and not isinstance(glossary, Glossary):
             raise SettingError(
-                f"glossary must be a lexbeam.Glossary, not {type(glossary).__name__}: "
-                "load a file with lexbeam.Glossary.load(path)"
+                "glossary must be a lexbeam.Glossary or the path of a file, "
+                f"not {type(glossary).__name__}"
             )
         self._glossary = glossary
         self._patterns = compile_patterns(keep)
         self._languages = (info.get("source_language"), info.get("target_language"))
         if glossary is not None:
-            glossary.find("", *self._languages)
+            glossary.prepare(*self._languages)
 
     def find(self, text: str) -> SourceDemands:
         """Return what glossary and patterns demand of the translation of a text."""
@@ -105,6 +107,27 @@ class SourceTerms:
             kept=kept,
             patterns=self._patterns,
         )
+
+
+def load_glossaries(given: Any) -> Any:
+    """Return what was given as a glossary, or as one per text, with files loaded.
+
+    A file that has not changed is read only once.
+    """
+    if isinstance(given, list | tuple):
+        return [load_glossaries(each) for each in given]
+    if not isinstance(given, str | Path):
+        return given
+    try:
+        changed = Path(given).stat().st_mtime_ns
+    except (OSError, ValueError):
+        changed = 0  # reading it will say why
+    return _loaded(Path(given), changed)
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: Path, changed: int) -> Glossary:  # noqa: ARG001  (part of the key)
+    return Glossary.load(path)
 
 
 def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:

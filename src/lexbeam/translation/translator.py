@@ -9,16 +9,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
-from lexbeam.models.loading import load_model
+from lexbeam.models.formats import load_path
+from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
@@ -27,8 +28,9 @@ from lexbeam.translation.requests import GivenSettings, Shapes, TextRequest, is_
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments, TextSettings, read_settings
 from lexbeam.translation.signature import Signature
-from lexbeam.translation.source_terms import SourceDemands, SourceTerms
+from lexbeam.translation.source_terms import SourceDemands, SourceTerms, load_glossaries
 from lexbeam.translation.ties import find_sources
+from lexbeam.translation.word_choices import Beginning, word_beginnings
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
@@ -44,29 +46,45 @@ class _Prepared(NamedTuple):
 def load(path: str | Path | None = None, threads: int = 1) -> Translator:
     """Load a model: a folder, the name of a pair that was pulled (``en-de``), or the only one.
 
-    ``threads`` is how many cores one search may use.
+    ``threads`` batches of sentences are searched side by side; results don't depend on it.
     """
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise SettingError(f"threads must be a whole number of at least 1, not {threads!r}")
-    return Translator(load_model(path, threads))
+    found = find_model(path)
+    return Translator(load_path(found, 1), origin=(found, threads))
 
 
 class Translator:
     """Translates with one model; ``info`` says which.
 
-    Any number of threads may use one translator at the same time.
+    Any number of threads may use one translator at the same time. A translator made by `load`
+    can be pickled: the copy loads the model again, from where it was found. ``origin`` is the
+    path of the model and the number of threads.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, origin: tuple[Path, int] | None = None) -> None:
         self.info: dict[str, Any] = dict(model.info)
+        self._origin = origin
         self._source = model.source_text
         self._target = model.target_text
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting)
+        threads = 1 if origin is None else origin[1]
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
+
+    def __repr__(self) -> str:
+        sides = [str(self.info.get(f"{side}_language", "?")) for side in ("source", "target")]
+        where = "" if self._origin is None else f" from {str(self._origin[0])!r}"
+        return f"<lexbeam.Translator {'→'.join(sides)}{where}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise PicklingError("only a translator that lexbeam.load has made can be pickled")
+        path, threads = self._origin
+        return load, (path.absolute(), threads)
 
     @overload
     def translate(
@@ -76,7 +94,7 @@ class Translator:
         avoid: Shapes | None = None,
         prefix: str | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: Glossary | str | Path | None = None,
         keep: Sequence[str] | None = None,
         settings: GivenSettings | None = None,
         **named: Unpack[SettingsArguments],
@@ -90,7 +108,7 @@ class Translator:
         avoid: Sequence[Shapes | None] | None = None,
         prefix: Sequence[str | None] | None = None,
         *,
-        glossary: Glossary | Sequence[Glossary | None] | None = None,
+        glossary: Glossary | str | Path | Sequence[Glossary | str | Path | None] | None = None,
         keep: Sequence[str] | Sequence[Sequence[str] | None] | None = None,
         settings: GivenSettings | Sequence[GivenSettings | None] | None = None,
         **named: Unpack[SettingsArguments],
@@ -115,7 +133,8 @@ class Translator:
         must not; ``prefix`` is what it begins with. Beside phrases there are richer shapes, as
         dicts: ``{"any": ["Fabrik", "Werk"]}``, see ``docs/constraints.md``.
 
-        What the source terms of a ``glossary`` demand of a text comes on top, and whatever
+        What the source terms of a ``glossary`` (an object, or the path of its file) demand of a
+        text comes on top, and whatever
         ``keep`` matches in it must be in the translation, too: names of `translation.keep.PATTERNS`
         and regular expressions. The settings are the fields of `TextSettings`, given by their
         names or as ``settings``.
@@ -127,7 +146,7 @@ class Translator:
         first text that can't be translated is an error; see `translate_each` for one per text.
         """
         asked: dict[str, Any] = {"constraints": constraints, "avoid": avoid, "prefix": prefix}
-        settings = _merged(settings, named)
+        settings, glossary = _merged(settings, named), load_glossaries(glossary)
         if isinstance(text, str):
             request = TextRequest(text, **asked, glossary=glossary, keep=keep, settings=settings)
             (translation,) = _succeeded(self.translate_each([request]), numbered=False)
@@ -160,6 +179,20 @@ class Translator:
         """Run searches, of one text or of many; return what became of each."""
         return self._decoder.run(jobs, batch_size)
 
+    def length(self, translation: str) -> int:
+        """Return the tokens by which the model writes a translation, its end not counted."""
+        return len(self._target.spell_prefix(translation).ids) if translation.strip() else 0
+
+    def word_beginnings(self, text: str, before: str, word: str) -> list[Beginning]:
+        """Return how a translation might go on after ``before`` other than with ``word``.
+
+        What follows from each can be had with it as ``prefix``.
+        """
+        source = tuple(self._source.encode(text))
+        if len(source) > self._max_source_length:
+            return []
+        return word_beginnings(self._decoder.scorer, self._target, source, before, word)
+
     def trace(
         self,
         text: str,
@@ -167,7 +200,7 @@ class Translator:
         avoid: Shapes | None = None,
         prefix: str | None = None,
         *,
-        glossary: Glossary | None = None,
+        glossary: Glossary | str | Path | None = None,
         keep: Sequence[str] | None = None,
         settings: GivenSettings | None = None,
         **named: Unpack[SettingsArguments],
@@ -193,7 +226,8 @@ class Translator:
 
     def watched_by(self, recorder: Recorder) -> Translator:
         """Return the same translator, with a recorder that is shown all it does."""
-        watched = copy(self)
+        watched = Translator.__new__(Translator)
+        vars(watched).update(vars(self))
         watched._decoder = self._decoder.watched_by(recorder)
         watched._recorder = recorder
         return watched
@@ -247,6 +281,7 @@ class Translator:
             self._target,
             settings,
             self._max_source_length,
+            self._decoder.vocabulary_size,
             found.find_invented,
         )
         return _Prepared(document, found)
@@ -281,7 +316,8 @@ class Translator:
 
     def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
-        return replace(prepared.found.respace(result), signature=signature)
+        respaced = prepared.found.respace(result)
+        return replace(respaced, signature=signature, source=prepared.document.text)
 
 
 def _merged(settings: Any, named: SettingsArguments) -> Any:

@@ -22,7 +22,7 @@ from lexbeam.constraints.glossary.entries import (
 from lexbeam.constraints.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
 from lexbeam.constraints.glossary.tbx_files import read_tbx
 from lexbeam.errors import InputError, SettingError
-from lexbeam.text.inflection import forms, lemma
+from lexbeam.text.inflection import forms, languages, lemma
 from lexbeam.text.languages import same_language
 from lexbeam.text.word_boundaries import Span, contains
 
@@ -150,6 +150,17 @@ class Glossary:
         """Return all problems: lines that can't be used, and entries that disagree or overlap."""
         return [*self.problems, *compare(self._all_rules(source, target))]
 
+    def prepare(self, source: str | None = None, target: str | None = None) -> None:
+        """Get ready to find terms in texts of a language.
+
+        Raises:
+            InputError: a language is not known, or there are no terms in it.
+            MissingExtraError: lemmas are wanted and their dictionaries are not installed.
+        """
+        if self._lemmas:
+            languages()
+        self._ready_matcher(source or self._languages[0], target or self._languages[1])
+
     def find(
         self,
         text: str,
@@ -163,10 +174,7 @@ class Glossary:
         is looked for in the spans of ``skip``.
         """
         source, target = source or self._languages[0], target or self._languages[1]
-        pair = (source, target)
-        if pair not in self._matchers:
-            self._matchers[pair] = self._matcher(*pair)
-        matches = self._matchers[pair].find(text, skip)
+        matches = self._ready_matcher(source, target).find(text, skip)
         demanded: dict[tuple[str, ...], list[Span]] = {}
         for match in matches:
             if match.rule.targets:
@@ -184,6 +192,12 @@ class Glossary:
         if language is None:
             raise InputError("to find forms of words the target language must be known")
         return tuple(dict.fromkeys(f for each in targets for f in forms(each, language)))
+
+    def _ready_matcher(self, source: str | None, target: str | None) -> Matcher:
+        pair = (source, target)
+        if pair not in self._matchers:
+            self._matchers[pair] = self._matcher(*pair)
+        return self._matchers[pair]
 
     def _matcher(self, source: str | None, target: str | None) -> Matcher:
         rules: dict[tuple[str, ...], Rule] = {}
@@ -250,8 +264,8 @@ def _wanted(contents: Contents, language: str | None, side: str) -> set[str]:
     there = ", ".join(sorted(contents.languages))
     if language is None:
         raise InputError(
-            f"{contents.path} has terms in {there}: which is the {side} language? Name it, as in "
-            f'Glossary.load(path, source="en", target="de")'
+            f"{contents.path} has terms in {there}: which is the {side} language? "
+            f"A glossary takes it as {side}="
         )
     found = same_language(language, contents.languages)
     if not found:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lexbeam.errors import InputError
 from lexbeam.files.units import Options, Scan
+from lexbeam.plugins import FILE_FORMATS, load_plugins
 
 Opener = Callable[[bytes, Options], Scan]
 Recognise = Callable[[str, bytes], bool]
@@ -49,6 +50,7 @@ def formats() -> dict[str, Format]:
     """Return all formats by their names."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
+    load_plugins(FILE_FORMATS)
     return dict(sorted(_formats.items()))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from lexbeam.study.cells import Compared, Translated
 from lexbeam.study.experiment import Cell, Experiment
-from lexbeam.study.plan import UNCONSTRAINED, Plan, listed, signed
+from lexbeam.study.parts.summary import say_few
+from lexbeam.study.plan import FEW_SENTENCES, UNCONSTRAINED, Plan, listed, signed
 from lexbeam.study.report.blocks import Block, Figure, Section, Table, Text
 from lexbeam.study.report.figures import Line, draw_lines
 
@@ -47,8 +48,10 @@ class Beams:
         chrf = {name: _row(plan, experiment, name, algorithm, "chrf") for name in plan.sets}
         columns = ["set", *(f"k={k}" for k in plan.beams)]
         draw = partial(_draw, plan, bleu)
+        count = len(experiment.text.sources)
+        enough = count >= FEW_SENTENCES
         return [
-            Text(self._say(plan, algorithm, bleu)),
+            Text(self._say(plan, algorithm, bleu) if enough else say_few(count)),
             Table(
                 f"beam-{algorithm}-bleu",
                 f"BLEU by beam size, {algorithm}",

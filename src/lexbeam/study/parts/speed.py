@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from lexbeam.study.cells import GROWING_BEAM, Setting, Timed
+from lexbeam.study.cells import Setting, Timed, grows
 from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.metrics import slope
 from lexbeam.study.plan import UNCONSTRAINED, Plan
@@ -57,7 +57,7 @@ class Speed:
 
     def systems(self, plan: Plan) -> list[Setting]:
         """Return the settings that are compared."""
-        fixed = [a for a in plan.algorithms if a not in GROWING_BEAM]
+        fixed = [a for a in plan.algorithms if not grows(a)]
         found = [plan.setting(algorithm=a, beam_size=k) for a in fixed for k in plan.speed_beams]
         found += [plan.setting(algorithm="gbs", beam_size=base) for base in plan.gbs_bases]
         return [*found, plan.setting(algorithm="cbs", beam_size=1)]
@@ -209,5 +209,5 @@ def _table(
 
 
 def _title(system: Setting) -> str:
-    letter = "b" if system.algorithm in GROWING_BEAM else "k"
+    letter = "b" if grows(system.algorithm) else "k"
     return f"{system.algorithm.upper()} {letter}={system.beam_size}"

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from lexbeam.study.cells import Compared, Translated
 from lexbeam.study.experiment import Experiment
-from lexbeam.study.plan import UNCONSTRAINED, Plan, listed, signed
+from lexbeam.study.plan import FEW_SENTENCES, UNCONSTRAINED, Plan, listed, signed
 from lexbeam.study.report.blocks import Section, Table, Text, Value
 from lexbeam.version import __version__
 
@@ -76,9 +76,19 @@ def show_summary(plan: Plan, experiment: Experiment) -> list[Section]:
         "p is the chance of so great a difference in BLEU to no constraints, by paired bootstrap "
         "resampling of the sentences."
     )
-    said = _compare_with_paper({name: result["bleu"] for name, result in found.items()})
+    bleu = {name: result["bleu"] for name, result in found.items()}
+    count = len(experiment.text.sources)
+    said = _compare_with_paper(bleu) if count >= FEW_SENTENCES else say_few(count)
     table = Table("summary", caption, columns, rows, 2)
     return [Section("summary", "Summary", [Text(said), table, Text(note)])]
+
+
+def say_few(sentences: int) -> str:
+    """Say that figures of few sentences show nothing for sure."""
+    return (
+        f"These are figures of {sentences} sentences. That is too few for conclusions: look at p, "
+        f"and use at least {FEW_SENTENCES}."
+    )
 
 
 def _p_value(experiment: Experiment, cell: Translated, baseline: Translated) -> float | None:
