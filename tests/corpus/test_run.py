@@ -13,7 +13,7 @@ from lexbeam.constraints.glossary import Glossary
 from lexbeam.corpus import worker
 from lexbeam.corpus.folder import OutputFolder
 from lexbeam.corpus.formats import Writing
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, ModelError
 from lexbeam.translation.asked import Asked
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.translator import Translator
@@ -268,10 +268,28 @@ def test_a_file_that_changes_during_the_run_is_noticed(
     assert list(parts(tmp_path / "out")) == ["part-00000.txt"]
 
 
-def test_another_lexbeam_or_another_model_is_refused() -> None:
+def test_another_lexbeam_is_refused() -> None:
     task = worker.Task("out", (), None, 1, Asked(), Writing(), version="0.0")
     with pytest.raises(InputError, match=r"the run is of lexbeam 0\.0, and here is"):
         worker.Worker(task)
+
+
+def test_a_part_that_is_not_seen_here_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_lines(tmp_path / "in.txt", TEXTS)
+    monkeypatch.setattr(worker, "write_file", lambda *_: None)  # on another machine's disk
+    with pytest.raises(InputError, match=r"part-00000\.txt: .* not seen here: the output folder"):
+        translate([source], tmp_path / "out")
+    monkeypatch.setattr(worker, "write_file", lambda path, _: path.write_bytes(b"x"))
+    with pytest.raises(InputError, match=r"part-00000\.txt: has 1 bytes, not the \d+ that"):
+        translate([source], tmp_path / "out")
+
+
+def test_another_model_is_refused(translator: Translator) -> None:
+    task = worker.Task("out", (), "en-pt", 1, Asked(), Writing(), digest="0123456789ab")
+    with pytest.raises(ModelError, match="the model en-pt differs from the one that the run began"):
+        worker.Worker(task, translator)
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
