@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -23,7 +22,6 @@ from pathlib import Path
 from lexbeam.corpus.run import Corpus, translate_corpus
 from lexbeam.translation.asked import Asked
 from lexbeam.translation.settings import TextSettings
-from server import sentences
 
 
 @dataclass
@@ -48,6 +46,16 @@ class Watch:
         """Return rows per second from the first answer on."""
         times = [(at, count) for at, count in self.times if count]
         return sum(count for _, count in times[1:]) / (times[-1][0] - times[0][0])
+
+
+def sentences(count: int) -> list[str]:
+    """Return different sentences of the same length."""
+    verbs = ("Restart", "Select", "Open", "Close", "Delete", "Copy", "Move", "Rename", "Print")
+    nouns = ("computer", "printer", "password", "file", "folder", "window", "network", "server")
+    return [
+        f"{verbs[n % 9]} the {nouns[n // 9 % 8]} number {n} before you go on with the installation."
+        for n in range(count)
+    ]
 
 
 def measure(source: Path, ways: dict[str, dict[str, object]], rounds: int, rows: int) -> None:
@@ -110,4 +118,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
