@@ -565,3 +565,27 @@ def test_a_missing_extra_is_said_once_before_any_output(
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1
     assert 'pip install "lexbeam[glossary]"' in result.stderr
+
+
+def test_a_report_lists_every_constraint(tmp_path: Path) -> None:
+    glossary, report = tmp_path / "terms.csv", tmp_path / "report.tsv"
+    glossary.write_text("source,target\ncat,gato\n", encoding="utf-8")
+    arguments = ("translate", "--glossary", str(glossary), "--report", str(report), "-c", "casa")
+    result = run(*arguments, stdin="The cat\nThe dog\n")
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 2
+    assert result.stderr == f"3 of 3 constraints met; see {report}\n"
+    head, *rows = (line.split("\t") for line in report.read_text("utf-8").splitlines())
+    table = [dict(zip(head, row, strict=True)) for row in rows]
+    assert sorted((row["place"], row["form"]) for row in table) == [
+        ("1", "casa"),
+        ("1", "gato"),
+        ("2", "casa"),
+    ]
+    assert all(float(row["cost"]) >= 0 for row in table)
+    wrong = run("translate", "The cat", "--report", "report.pdf")
+    assert wrong.exit_code == 2
+    assert ".html or .tsv" in wrong.stderr
+    nowhere = run("translate", "The cat", "--report", str(glossary / "r.tsv"))
+    assert nowhere.exit_code == 1
+    assert "can't be written" in nowhere.stderr

@@ -9,11 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import uvicorn
 
-from lexbeam.server.app import build_app
 from lexbeam.server.context import Context, Limits
-from lexbeam.server.serve import ServerOptions, open_context
+from lexbeam.server.serve import ServerOptions, make_server, open_context
 
 
 @contextmanager
@@ -22,8 +20,7 @@ def running(context: Context) -> Iterator[str]:
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen(2048)
-    config = uvicorn.Config(build_app(context), log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
+    server = make_server(context)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

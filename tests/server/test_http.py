@@ -160,18 +160,44 @@ def test_records(server: str) -> None:
     assert single.json["constraints"][0]["price"] > 0
 
 
+def other_choices(server: str, text: str, translation: str, word: str) -> list[Any]:
+    sent = {"text": text, "translation": translation, "start": translation.index(word)}
+    found: list[Any] = ask(server, "POST", "/v1/alternatives", sent).json["alternatives"]
+    for each in found:
+        assert each["translation"][each["start"] :].startswith(each["text"])
+    return found
+
+
 def test_other_choices_at_a_place(server: str) -> None:
-    sent = {
-        "text": "The password is wrong.",
-        "translation": "Das Kennwort ist falsch.",
-        "start": 4,
-    }
-    found = ask(server, "POST", "/v1/alternatives", sent).json["alternatives"]
-    words = [each["text"] for each in found]
-    assert "Passwort" in words
-    assert "Kennwort" not in words
+    text, translation = "The password is wrong.", "Das Kennwort ist falsch."
+    (first, *_) = found = other_choices(server, text, translation, "Kennwort")
+    assert first["text"] == "Passwort"
     assert all(each["translation"].startswith("Das ") for each in found)
-    assert ask(server, "POST", "/v1/alternatives", {**sent, "start": 99}).status == 400
+    sent = {"text": text, "translation": translation, "start": 99}
+    assert ask(server, "POST", "/v1/alternatives", sent).status == 400
+    for start in (0, 3, 23, 24):  # a word, a space, punctuation, the end
+        assert ask(server, "POST", "/v1/alternatives", {**sent, "start": start}).status == 200
+
+
+def test_other_choices_may_change_what_stands_before(server: str) -> None:
+    translation = "Sie hat gestern ein neues Auto gekauft."
+    found = other_choices(server, "She bought a new car yesterday.", translation, "Auto")
+    wagen = next(each for each in found if each["text"] == "Wagen")
+    assert wagen["translation"] == "Sie hat gestern einen neuen Wagen gekauft."
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "word"),
+    [
+        ("The factory is closed today.", "Die Fabrik ist heute geschlossen.", "Fabrik"),
+        ("The children are playing.", "Die Kinder spielen.", "Kinder"),
+    ],
+)
+def test_choices_are_no_misspelt_forms_of_the_word(
+    server: str, text: str, translation: str, word: str
+) -> None:
+    found = [each["text"] for each in other_choices(server, text, translation, word)]
+    assert not [other for other in found if word.lower()[:4] in other.lower()]
 
 
 def test_a_trace(server: str) -> None:

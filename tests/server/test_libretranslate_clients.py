@@ -120,6 +120,8 @@ def test_files(server: str) -> None:
     path = reply.json["translatedFileUrl"].removeprefix(server)
     fetched = ask(server, "GET", path)
     assert fetched.content.decode() == GERMAN
+    assert ask(server, "HEAD", path).status == 200
+    assert ask(server, "GET", path).content == fetched.content
     assert "attachment" in fetched.headers["content-disposition"]
     assert ask(server, "GET", "/download_file/..%2f..%2fetc%2fpasswd").status in (400, 404)
 

@@ -78,6 +78,13 @@ def test_one_of_the_models_choices_is_taken(page: Page) -> None:
     shows(page, "Das Passwort ist falsch.")
 
 
+def test_a_choice_may_change_what_stands_before(page: Page) -> None:
+    write(page, "The meeting was very successful.", "Das Treffen war sehr erfolgreich.")
+    choose(page, "Treffen")
+    page.click('#choices li button:has-text("Sitzung")')
+    shows(page, "Die Sitzung war sehr erfolgreich.")
+
+
 def test_not_this_and_undo(page: Page) -> None:
     write(page, "The password is wrong.", "Das Kennwort ist falsch.")
     choose(page, "Kennwort")

@@ -87,3 +87,25 @@ def test_what_was_accepted_is_answered_before_it_stops(tmp_path: Path) -> None:
         assert running.wait(60) is not None
     assert replies[0].status == 200
     assert "60" not in replies[0].json["translatedText"][:20]
+
+
+def test_a_port_that_is_taken_is_one_clear_error(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "lexbeam", "serve", "--port", str(port)]
+        found = subprocess.run(
+            [*command, "--data", str(tmp_path)], capture_output=True, text=True, check=False
+        )
+    assert found.returncode != 0
+    assert f"port {port}" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_the_port_that_was_free_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lexbeam", "serve", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        address = running.stderr.readline().split()[4]
+        assert ask(address, "GET", "/health").status == 200
+        running.terminate()

@@ -37,6 +37,9 @@ def test_variants_of_a_target(many: str, target: str) -> None:
 def test_only_variants_are_announced(many: str) -> None:
     listed = ask(many, "GET", "/v2/languages?type=target").json
     assert [each["language"] for each in listed] == ["DE", "EN-GB", "EN-US", "PT-BR", "PT-PT"]
+    listed = ask(many, "GET", "/v3/languages?resource=translate_text").json
+    targets = [each["lang"] for each in listed if each["usable_as_target"]]
+    assert {"de", "en", "en-US", "pt-BR"} <= set(targets)
 
 
 def test_detection_among_what_there_is(many: str) -> None:

@@ -37,6 +37,13 @@ the environment variable LEXBEAM_KEYS holds the same.
     "--port", type=click.IntRange(0, 65535), default=5000, show_default=True, help="Port."
 )
 @click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Name by which a proxy calls the server, * for any. Repeat for more.",
+)
+@click.option(
     "--keys",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Keys, one per line; without any, nobody needs one.",
@@ -60,6 +67,7 @@ def command(
     models: tuple[str, ...],
     host: str,
     port: int,
+    names: tuple[str, ...],
     keys: Path | None,
     data: Path | None,
     glossaries: tuple[Path, ...],
@@ -72,5 +80,5 @@ def command(
         if (error.name or "").startswith("lexbeam"):
             raise
         raise MissingExtraError("serve", "server") from None
-    options = ServerOptions(models, host, port, keys, data, glossaries, threads)
+    options = ServerOptions(models, host, port, names, keys, data, glossaries, threads)
     run(options, lambda text: click.echo(text, err=True))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lexbeam.errors import LexbeamError
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.markup import Answer, Request
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Translation
@@ -85,10 +86,24 @@ def _answer(translation: Translation) -> Answer:
     return Answer(
         translation.text,
         tuple(each.text for each in translation.nbest[1:]),
-        None
-        if translation.alignment is None
-        else [(link.source, link.target) for link in translation.alignment],
+        None if translation.alignment is None else _alignment(translation),
     )
+
+
+def _alignment(translation: Translation) -> list[tuple[Span, Span]]:
+    """Return what translates what; the source of a term is translated by the term alone."""
+    links = [(link.source, link.target) for link in translation.alignment or ()]
+    for report in translation.constraints:
+        if report.span is None or len(report.sources) != 1:
+            continue
+        term, source = report.span, report.sources[0]
+        links = [link for link in links if not _meet(link[0], source) or _meet(link[1], term)]
+        links.append((source, term))
+    return sorted(links)
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _file_key(path: Path) -> list[Any]:

@@ -49,6 +49,8 @@ _PATTERNS = {
         r"|(?P<em>(?<![\w*])\*(?=[^\s*])[^*\n]+(?<=[^\s*])\*(?![\w*]))"
     ),
 }
+_POSSIBLE = re.compile(r"[<&%{$`@|*_:\[]|--|www\.")
+"""What every code has something of: most texts have nothing of it."""
 DEFAULT = ("tags", "entities", "urls", "ticks", "printf", "braces")
 
 _COUNT_NAME = re.compile(
@@ -67,8 +69,18 @@ _VOID = {"br", "hr", "img", "wbr", "input"}
 _compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
 
 
+_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|[^A-Za-z\x80-\U0010ffff]*)\s*")
+
+
+def is_wordless(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return whether one sees at a glance that a stretch of text has nothing to translate."""
+    return _WORDLESS.fullmatch(text, start, len(text) if end is None else end) is not None
+
+
 def find_codes(text: str, syntaxes: tuple[str, ...] = DEFAULT, pairs_from: int = 1) -> list[Part]:
     """Return a text cut at its codes; pairs are numbered from ``pairs_from``."""
+    if _POSSIBLE.search(text) is None:
+        return [text] if text else []
     if syntaxes not in _compiled:
         _compiled[syntaxes] = re.compile("|".join(_PATTERNS[each] for each in syntaxes))
     parts: list[Part] = []

@@ -94,6 +94,10 @@ class Scorer(Protocol):
         to the tokens of its source, at the step that scores the next token. A model that can't
         is searched without.
 
+        A scorer that leaves the states it is given as they are has an attribute ``restarts``,
+        which is true: then the search may begin a second time from the first state. One that
+        changes its state in place is searched without a draft (`search.draft`).
+
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
         other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
@@ -115,6 +119,11 @@ def can_hold(scorer: Scorer) -> bool:
 def can_attend(scorer: Scorer) -> bool:
     """Return whether the scorer can say which source tokens each row looks at."""
     return bool(getattr(scorer, "attends", False))
+
+
+def can_restart(scorer: Scorer) -> bool:
+    """Return whether the search may begin several times from the scorer's first state."""
+    return bool(getattr(scorer, "restarts", False))
 
 
 def readable(scores: Scores) -> Scores:

@@ -14,7 +14,15 @@ import numpy as np
 
 from lexbeam.search import kernel
 from lexbeam.search.allocation import Policy
-from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, constant_column, pick
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    constant_column,
+    number_rows,
+    pick,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
@@ -31,6 +39,7 @@ from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
+from lexbeam.search.stopping import LookAhead
 from lexbeam.search.ties import TiedStep, Ties
 
 _IMPOSSIBLE = -1e9
@@ -108,6 +117,13 @@ class SearchStep:
             return self._plain(beam, live)
         return self._constrained(beam, live, self.automaton, beam.states, sizes, policy)
 
+    def look_ahead(self, chosen: Chosen) -> LookAhead | None:
+        """Return what is known of the chosen candidates beyond their scores, if anything is."""
+        if self.future_cost is None or chosen.worth is None or chosen.indices is None:
+            return None
+        worth = pick(chosen.worth, chosen.indices)
+        return LookAhead(worth, self.future_cost.constrained, self.future_cost.drafted)
+
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
@@ -165,15 +181,19 @@ class SearchStep:
             )
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
-        worth = candidates.score
+        worth, unit = candidates.score, None
         if self.future_cost is not None:
             asked_for = answer.tokens[:, : answer.asked], answer.targets[:, : answer.asked]
             log_prob = scores.ask_scores[:, 1 : 1 + answer.asked]
             self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
+            unit = self.future_cost.unit
         # 4. The beam is divided among the banks, and filled.
         chosen = self._fill_beam(
-            candidates, worth, ended, lambda score: policy.select(banks, score)
+            candidates,
+            worth,
+            ended,
+            lambda score: policy.select(banks, score if unit is None else score / unit),
         )
         if answer.tied is not None and self.ties is not None:
             eos = self.scorer.eos
@@ -361,6 +381,5 @@ def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> I
     assert states is not None
     banks = states.bank
     if by_set:
-        sets = np.stack(automaton.met_sets(states))
-        banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+        banks = number_rows(automaton.met_sets(states))
     return banks.reshape(candidates.score.shape)

@@ -8,6 +8,8 @@ as is usual for its source.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lexbeam.search import kernel
@@ -17,6 +19,19 @@ from lexbeam.search.settings import Settings
 
 LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
+
+
+class LookAhead(NamedTuple):
+    """What a search that looks ahead knows of the hypotheses on its beam."""
+
+    worth: FloatArray
+    """Log-probabilities, and what constraints are expected to cost. # shape: as the beam"""
+    constrained: BoolArray
+    """The sentences that have constraints. # shape: (sentences,)"""
+    drafted: BoolArray
+    """Those of which a draft has shown what they cost: their banks can be compared.
+    # shape: (sentences,)"""
+
 
 _MORE_TOKENS = 3
 """Tokens that even the shortest output may have more than that."""
@@ -91,20 +106,45 @@ _NARROW = 24
 """Up to this beam size it is quicker to compare all hypotheses of a sentence with each other."""
 
 
-def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
-    """Drop what is far below the best finished hypothesis, or below the best of its bank."""
+def prune(
+    beam: Beam, finished: Finished, settings: Settings, ahead: LookAhead | None = None
+) -> Beam:
+    """Drop what is far below the best finished hypothesis, or below the best of its bank.
+
+    With a look ahead, constraints that are still to be paid for count too.
+    """
     ended, live = beam.finished, beam.live
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
+        if ahead is not None:
+            near = np.where(ahead.constrained[:, None], _is_as_probable(beam, finished), near)
         ended, live = ended & near, live & near
-    if settings.lag is not None and kernel.compiled is not None:
+    if settings.lag is not None and kernel.compiled is not None and not _has_draft(ahead):
         live = live.copy()
         bank = None if beam.states is None else beam.states.bank
         given = beam.score, live, bank, len(live), settings.lag
         kernel.call(kernel.compiled.drop_behind, *given)
     elif settings.lag is not None:
-        live = live & (beam.score >= best_of_bank(beam, live, finished.any) - settings.lag)
+        near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
+        if ahead is not None and _has_draft(ahead):
+            worth = ahead.worth[:, : live.shape[1]]
+            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+            near = np.where(ahead.drafted[:, None], worth >= best - settings.lag, near)
+        live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _has_draft(ahead: LookAhead | None) -> bool:
+    return ahead is not None and bool(ahead.drafted.any())
+
+
+def _is_as_probable(beam: Beam, finished: Finished) -> BoolArray:
+    """Return a mask of what is not less probable than the outputs that have been found.
+
+    Without it outputs with many constraints run on: what was paid for those is divided by a
+    length, so that a score gets better by saying more. # shape: as the beam.
+    """
+    return np.asarray(beam.finished | (beam.log_prob >= finished.log_prob[:, -1:]))
 
 
 def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:

@@ -1,13 +1,18 @@
 """What else could stand at a place of a translation.
 
-What stands before the place is taken as prefix. The best continuations are searched for, then the
-best ones without the words that were found, until there are enough different ones.
+What stands before the place is kept, and the words that the model might have begun there are
+searched to their end (`lexbeam.translation.word_choices`). Words that need other words before
+them (*die Sitzung* for *das Treffen*) are found by a search that avoids the word. Of all that,
+what costs little is shown, and nothing that looks like a misspelt form of the word itself.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 from lexbeam.errors import LexbeamError
@@ -15,11 +20,46 @@ from lexbeam.server.context import Call, status_of
 from lexbeam.server.errors import ApiError
 from lexbeam.server.models import ServedModel
 from lexbeam.translation.requests import TextRequest
+from lexbeam.translation.results import Translation
 
 _WANTED = 6
-_ROUNDS = 3
-_WORST = 0.6  # how much less likely than the best one a choice may be, by token
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*|\S")
+_SHORT = 3  # letters: articles, prepositions and the like
+_DEAREST = 5.5  # log-probability that a sentence may lose by a word that is a piece by itself
+_DEAREST_OF_PIECES = 3.2  # the same, of short words and of those the model has put together
+_ALIKE = 0.6  # the share of a word from which on another one is taken for a form of it
+_WORD = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A word of a translation."""
+
+    translation: str
+    start: int
+    word: str
+
+    @property
+    def before(self) -> str:
+        return self.translation[: self.start]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A word that could stand there, with the translation then."""
+
+    word: str
+    start: int
+    translation: str
+    score: float
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.word,
+            "start": self.start,
+            "translation": self.translation,
+            "score": self.score,
+        }
 
 
 async def find_alternatives(
@@ -30,40 +70,92 @@ async def find_alternatives(
     Raises:
         ApiError: the text can't be translated at all.
     """
-    before = translation[:start]
-    current = _WORD.match(translation, start)
-    seen: dict[str, dict[str, Any]] = {}
-    avoid = [current[0]] if current and current[0][0].isalnum() else []
-    settings = {**_named(request.settings), "split": False, "nbest": 8, "beam_size": 10}
-    for attempt in range(_ROUNDS):
-        if len(seen) >= _WANTED:
-            break
-        tried = [*(request.avoid or ()), *(avoid if attempt else ())]
-        asked = replace(request, prefix=before or None, avoid=tried, settings=settings)
-        (result,) = await call.search(model, [asked])
-        if isinstance(result, LexbeamError):
-            if not attempt:
-                raise ApiError(status_of(result), str(result))
-            break
-        for each in result.nbest:
-            word = _word_at(each.text, before)
-            if word is None or (current and word == current[0]) or word in seen:
+    found = _WORD.match(translation, start)
+    if found is None:
+        return []
+    place = _Place(translation, start, found[0])
+    loop = asyncio.get_running_loop()
+    beginnings = await loop.run_in_executor(
+        call.context.pool,
+        model.translator.word_beginnings,
+        request.text.strip(),
+        place.before,
+        place.word,
+    )
+    given = dict(request.settings) if isinstance(request.settings, dict) else {}
+    asked = replace(request, settings={**given, "split": False, "nbest": 8, "beam_size": 8})
+    requests = [asked, *(replace(asked, prefix=each.text) for each in beginnings)]
+    kept = asked.prefix if place.before.startswith(asked.prefix or "") else None
+    avoided = [*(request.avoid or ()), place.word]
+    requests.append(replace(asked, prefix=kept, avoid=avoided))
+    best, *others = await call.search(model, requests)
+    if isinstance(best, LexbeamError):
+        raise ApiError(status_of(best), str(best))
+    choices = _choices(model, best, others, place)
+    return [each.to_dict() for each in _distinct(choices, place, request.text)][:_WANTED]
+
+
+def _choices(
+    model: ServedModel, best: Translation, others: Sequence[Any], place: _Place
+) -> Iterator[_Choice]:
+    """Yield the words that stand at the place in translations that were found."""
+
+    def log_prob(text: str, score: float) -> float:
+        return score * (model.translator.length(text) + 1)
+
+    most = log_prob(best.text, best.score)
+    for result in [best, *others]:
+        for each in result.nbest if isinstance(result, Translation) else ():
+            found = _word_instead(each.text, place)
+            if found is None:
                 continue
-            seen[word] = {"text": word, "translation": each.text, "score": each.score}
-            if word[0].isalnum() and word not in before.split():
-                avoid.append(word)
-    found = sorted(seen.values(), key=lambda each: -float(each["score"]))[:_WANTED]
-    return [each for each in found if each["score"] > found[0]["score"] - _WORST]
+            word, start = found
+            cost = most - log_prob(each.text, each.score)
+            is_piece = len(word) > _SHORT and model.translator.length(word) == 1
+            if cost <= (_DEAREST if is_piece else _DEAREST_OF_PIECES):
+                yield _Choice(word, start, each.text, each.score, cost)
 
 
-def _word_at(text: str, before: str) -> str | None:
-    """Return the word that follows a beginning."""
-    if not text.startswith(before.rstrip()):
-        return None
-    at = len(before.rstrip()) if before.endswith(" ") else len(before)
-    found = _WORD.search(text, at)
-    return found[0] if found else None
+def _word_instead(text: str, place: _Place) -> tuple[str, int] | None:
+    """Return the word that a translation has at the place of another, and where it stands."""
+    if text.startswith(place.before):
+        found = _WORD.search(text, place.start)
+        return (found[0], found.start()) if found else None
+    old, new = list(_WORD.finditer(place.translation)), list(_WORD.finditer(text))
+    at = next((i for i, each in enumerate(old) if each.start() == place.start), None)
+    matcher = SequenceMatcher(None, [each[0] for each in old], [each[0] for each in new])
+    for kind, from_, to, new_from, new_to in matcher.get_opcodes():
+        is_here = kind == "replace" and at is not None and from_ <= at < to
+        if is_here and to - from_ == new_to - new_from:
+            found = new[new_from + (at or 0) - from_]
+            return found[0], found.start()
+    return None
 
 
-def _named(settings: Any) -> dict[str, Any]:
-    return dict(settings) if isinstance(settings, dict) else {}
+def _distinct(choices: Iterator[_Choice], place: _Place, source: str) -> list[_Choice]:
+    """Return each word once, with its cheapest translation, the cheapest first."""
+    copied = {found[0] for found in _WORD.finditer(source) if found[0].islower()}
+    best: list[_Choice] = []
+    for choice in sorted(choices, key=lambda choice: choice.cost):
+        word, text = choice.word, choice.translation
+        others = [place.word, *(each.word for each in best)]
+        if word in copied or any(_alike(word, other) for other in others):
+            continue
+        replaces = _count(text, place.word) < _count(place.translation, place.word)
+        is_new = _count(text, word) > _count(place.translation, word)
+        if replaces and is_new and word[0].isalnum() == place.word[0].isalnum():
+            best.append(choice)
+    return best
+
+
+def _alike(word: str, other: str) -> bool:
+    """Return whether two words are the same, or may be forms of the same one."""
+    one, two = word.casefold(), other.casefold()
+    shared = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
+    if shared is None:  # one of them begins with the other
+        return min(len(one), len(two)) > _SHORT or one == two
+    return shared > _ALIKE * max(len(one), len(two))
+
+
+def _count(text: str, word: str) -> int:
+    return sum(found[0] == word for found in _WORD.finditer(text))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import AsyncIterator
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lexbeam.server import deepl, libretranslate, native
 from lexbeam.server.context import Call, Context
 from lexbeam.server.endpoints import Endpoint, error_response, is_deepl, make_routes
+from lexbeam.server.hosts import may_be_called
 from lexbeam.server.openapi import describe
 
 POLICY = (
@@ -43,6 +46,8 @@ _PAGES = {
     "/docs": ("docs.html", "text/html"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
+_SLASHES = re.compile("/{2,}")
+ALLOW = "start the server with --allow-host and this name if it is one of yours"
 _STATIC = {
     "page.css": "text/css",
     "api.js": "text/javascript",
@@ -120,6 +125,7 @@ class Doors:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope["path"] = _SLASHES.sub("/", scope["path"]).rstrip("/") or "/"
         open_to_others = not is_deepl(scope["path"]) and scope["path"] != "/"
         added = {**_HEADERS, **(_CORS if open_to_others else {})}
         start, status = time.monotonic(), 500
@@ -139,11 +145,20 @@ class Doors:
                 ]
             await send(message)
 
-        if scope["method"] == "OPTIONS" and open_to_others:
-            await Response(status_code=204)(scope, receive, send_with_headers)
-            return
         try:
-            await self._app(scope, receive, send_with_headers)
+            await (self._refusal(scope) or self._app)(scope, receive, send_with_headers)
         finally:
             endpoint = scope.get("lexbeam.endpoint", "other")
             self._context.metrics.count(endpoint, status, time.monotonic() - start)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        """Return the answer to what no endpoint gets to see, None for all else."""
+        path = scope["path"]
+        host = Headers(scope=scope).get("host", "")
+        if not may_be_called(host, self._context.names):
+            return error_response(path, 403, f"Called by an unknown name: {ALLOW}")
+        if len(scope["query_string"]) + len(path) > self._context.limits.address_bytes:
+            return error_response(path, 414, "The address is too long: send it in the body")
+        if scope["method"] == "OPTIONS" and not is_deepl(path):
+            return Response(status_code=204)
+        return None

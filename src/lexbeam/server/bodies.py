@@ -6,6 +6,7 @@ Clients send all four, and a form in the body of a GET. A handler asks for field
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -20,7 +21,7 @@ from lexbeam.server.errors import ApiError, bad_request
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
-_MOST_FIELDS = 5000
+_MOST_FIELDS = 50_000
 
 
 @dataclass(frozen=True)
@@ -98,15 +99,20 @@ class Fields:
         return found
 
     def data(self, name: str) -> Any:
-        """Return a field that is JSON, which a form has written out."""
+        """Return a field that may be a list or an object, which a form has as JSON.
+
+        A form may also have the strings of a list one by one.
+        """
         value = self.get(name)
         if self.is_json or not isinstance(value, str):
             return value
-        try:
-            return parse_json(value)
-        except ApiError:
-            listed: list[Any] = self.values[name]
-            return listed
+        if value.lstrip()[:1] in ("[", "{"):
+            try:
+                return parse_json(value)
+            except ApiError:
+                pass  # a string that begins like JSON
+        listed: list[Any] = self.values[name]
+        return listed
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -127,10 +133,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """Return the body of a request.
+    """Return the body of a request, unpacked.
 
     Raises:
-        ApiError: it is larger than the limit.
+        ApiError: it is larger than the limit, or can't be unpacked.
     """
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
@@ -145,7 +151,26 @@ async def read_body(request: Request, limit: int) -> bytes:
             chunks.append(chunk)
     except ClientDisconnect:
         raise bad_request("The client has gone") from None
-    return b"".join(chunks)
+    return _unpacked(b"".join(chunks), request.headers.get("content-encoding", ""), limit)
+
+
+def _unpacked(body: bytes, encoding: str, limit: int) -> bytes:
+    """Return a body without its compression, of which no more than the limit is undone."""
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity") or not body:
+        return body
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise ApiError(415, f"Content-Encoding {encoding[:20]} not supported: use gzip")
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # finds out which of the two it is
+    try:
+        unpacked = unpacker.decompress(body, limit + 1)
+    except zlib.error:
+        raise bad_request(f"The body is not {encoding}") from None
+    if len(unpacked) > limit:
+        raise _too_large(limit)
+    if not unpacker.eof:
+        raise bad_request(f"The body is not whole {encoding}")
+    return unpacked
 
 
 def _too_large(limit: int) -> ApiError:

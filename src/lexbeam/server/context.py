@@ -38,7 +38,8 @@ class Limits:
     translate_bytes: int = 128 * 1024
     glossary_bytes: int = 10 * 1024 * 1024
     document_bytes: int = 30 * 1024 * 1024
-    texts: int = 1000
+    address_bytes: int = 128 * 1024
+    texts: int = 20_000
     constraints: int = 100
     beam_size: int = 50
     alternatives: int = 20
@@ -60,6 +61,8 @@ class Context:
     glossary: Glossary | None = None
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
+    names: frozenset[str] | None = None
+    """Names by which the server may be called; None for any."""
     ready: bool = True
 
     def __post_init__(self) -> None:
@@ -88,6 +91,7 @@ class Context:
     def charge(self, key: Key, characters: int) -> None:
         """Count characters of a key, and keep the count from time to time."""
         self.keys.charge(key, characters)
+        self.metrics.characters.inc(characters)
         if time.monotonic() - self._saved > _SAVE_EVERY:
             self.save_usage()
 
@@ -131,6 +135,20 @@ class Call:
     request: Request
     fields: Fields
     key: Key
+    charged: list[int] = field(default_factory=list)
+
+    def charge(self, characters: int) -> None:
+        """Count characters of the key; they are taken back if the request fails.
+
+        Raises:
+            ApiError: there are more than the key has left.
+        """
+        self.context.charge(self.key, characters)
+        self.charged.append(characters)
+
+    def refund(self) -> None:
+        """Take back what was counted."""
+        self.context.keys.refund(self.key, sum(self.charged))
 
     def path(self, name: str) -> str:
         """Return a part of the path."""

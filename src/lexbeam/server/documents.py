@@ -78,8 +78,8 @@ class DocumentStore:
             row["id"], row["name"], row["status"], row["characters"], row["error"]
         )
 
-    def fetch(self, number: str, key: str | None) -> tuple[str, bytes]:
-        """Return the name and the translation of a document, which is gone then.
+    def fetch(self, number: str, key: str | None, keep: bool = False) -> tuple[str, bytes]:
+        """Return the name and the translation of a document, which is gone then unless kept.
 
         Raises:
             ApiError: there is none, or it is not ready.
@@ -93,7 +93,8 @@ class DocumentStore:
             row = connection.execute(
                 "SELECT content FROM documents WHERE id = ?", (number,)
             ).fetchone()
-            connection.execute("DELETE FROM documents WHERE id = ?", (number,))
+            if not keep:
+                connection.execute("DELETE FROM documents WHERE id = ?", (number,))
         if row is None:
             raise not_found("Document")
         return status.name, bytes(row["content"])

@@ -88,7 +88,7 @@ async def _answer(endpoint: Endpoint, context: Context, request: Request) -> Res
             raise ApiError(503, "The server is starting or stopping")
         fields = await read_fields(request, limit)
         key = _key(request, fields, context, endpoint.public)
-        result = await endpoint.handler(Call(context, request, fields, key))
+        result = await _handled(endpoint, Call(context, request, fields, key))
     except ApiError as error:
         return error_response(path, error.status, error.message, error.headers)
     except LexbeamError as error:
@@ -99,6 +99,15 @@ async def _answer(endpoint: Endpoint, context: Context, request: Request) -> Res
     if isinstance(result, Response):
         return result
     return Response(status_code=204) if result is None else Answer(result, endpoint.status)
+
+
+async def _handled(endpoint: Endpoint, call: Call) -> Any:
+    """Return what an endpoint answers; a request that fails costs nothing."""
+    try:
+        return await endpoint.handler(call)
+    except BaseException:
+        call.refund()
+        raise
 
 
 def _key(request: Request, fields: Fields, context: Context, public: bool) -> Key:

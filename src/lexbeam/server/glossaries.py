@@ -6,7 +6,7 @@ import json
 import sqlite3
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -91,7 +91,7 @@ class GlossaryStore:
     def _info(self, row: sqlite3.Row) -> GlossaryInfo:
         found = self._store.rows(
             "SELECT source, target, count FROM dictionaries WHERE glossary = ? "
-            "ORDER BY source, target",
+            "ORDER BY position, version",
             row["id"],
         )
         dictionaries = tuple(DictionaryInfo(*each) for each in found)
@@ -103,11 +103,23 @@ class GlossaryStore:
         with self._store.changing() as connection:
             connection.execute("DELETE FROM glossaries WHERE id = ?", (info.id,))
 
-    def rename(self, owner: str, number: str, name: str) -> None:
-        """Give a glossary another name."""
+    def update(
+        self, owner: str, number: str, name: str | None, added: Mapping[Pair, Entries]
+    ) -> GlossaryInfo:
+        """Give a glossary another name, and add entries; what it had for the same terms is lost."""
         info = self.get(owner, number)
         with self._store.changing() as connection:
-            connection.execute("UPDATE glossaries SET name = ? WHERE id = ?", (name, info.id))
+            if name is not None:
+                connection.execute("UPDATE glossaries SET name = ? WHERE id = ?", (name, info.id))
+            for pair, entries in added.items():
+                row = connection.execute(
+                    "SELECT entries FROM dictionaries "
+                    "WHERE glossary = ? AND source = ? AND target = ?",
+                    (info.id, *pair),
+                ).fetchone()
+                known = json.loads(row["entries"]) if row else {}
+                _write(connection, info.id, pair, {**known, **entries})
+        return self.get(owner, number)
 
     def entries(self, owner: str, number: str, pair: Pair) -> Entries:
         """Return the entries of a dictionary.
@@ -125,19 +137,10 @@ class GlossaryStore:
             raise not_found("Dictionary")
         return dict(json.loads(rows[0]["entries"]))
 
-    def put(
-        self, owner: str, number: str, pair: Pair, entries: Entries, merge: bool = False
-    ) -> DictionaryInfo:
-        """Replace a dictionary, or add entries to it; what it had for the same terms is lost."""
+    def put(self, owner: str, number: str, pair: Pair, entries: Entries) -> DictionaryInfo:
+        """Replace a dictionary, or begin one."""
         info = self.get(owner, number)
         with self._store.changing() as connection:
-            if merge:
-                row = connection.execute(
-                    "SELECT entries FROM dictionaries "
-                    "WHERE glossary = ? AND source = ? AND target = ?",
-                    (info.id, *pair),
-                ).fetchone()
-                entries = {**(json.loads(row["entries"]) if row else {}), **entries}
             _write(connection, info.id, pair, entries)
         return DictionaryInfo(*pair, len(entries))
 
@@ -185,9 +188,19 @@ class GlossaryStore:
 
 
 def _write(connection: sqlite3.Connection, number: str, pair: Pair, entries: Entries) -> None:
-    """Write a dictionary; each writing has a version of its own."""
-    connection.execute(
-        "INSERT OR REPLACE INTO dictionaries (glossary, source, target, entries, count) "
-        "VALUES (?, ?, ?, ?, ?)",
-        (number, *pair, json.dumps(entries), len(entries)),
-    )
+    """Write a dictionary at its place; each writing has a version of its own."""
+    places = {
+        (row["source"], row["target"]): row["position"]
+        for row in connection.execute(
+            "SELECT source, target, position FROM dictionaries WHERE glossary = ?", (number,)
+        )
+    }
+    place = places.get(pair, max(places.values(), default=0) + 1)
+    try:
+        connection.execute(
+            "INSERT OR REPLACE INTO dictionaries "
+            "(glossary, source, target, entries, count, position) VALUES (?, ?, ?, ?, ?, ?)",
+            (number, *pair, json.dumps(entries), len(entries), place),
+        )
+    except sqlite3.IntegrityError:  # it was deleted by another request just now
+        raise not_found("Glossary") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 
 from lexbeam.constraints.glossary.entries import clean_term, fault_of
@@ -11,6 +12,10 @@ from lexbeam.server.errors import ApiError, bad_request
 from lexbeam.server.languages import known_language
 
 FORMATS = ("tsv", "csv")
+LONGEST_TERM = 1024
+"""Bytes of a term at most, as at DeepL."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 Entries = dict[str, str]
 
@@ -29,6 +34,8 @@ def read_entries(text: str, written_in: str, pair: tuple[str, str]) -> Entries:
         for term in (source, target):
             if not term:
                 raise _invalid(f"line {number}: a term is empty")
+            if len(term.encode("utf-8", "surrogatepass")) > LONGEST_TERM:
+                raise _invalid(f"line {number}: a term is longer than {LONGEST_TERM} bytes")
             if fault := fault_of(term):
                 raise _invalid(f"line {number}: {fault}")
         if source in entries:
@@ -45,7 +52,7 @@ def write_tsv(entries: Mapping[str, str]) -> str:
 
 
 def _tsv(text: str) -> Iterable[tuple[int, str, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text), 1):
         if not line.strip():
             continue
         cells = line.split("\t")

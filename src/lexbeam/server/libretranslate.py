@@ -12,14 +12,20 @@ from starlette.responses import Response
 
 from lexbeam.server.bodies import File
 from lexbeam.server.context import Call, succeeded
-from lexbeam.server.document_files import FORMATS, content_type, extension, translate_file
+from lexbeam.server.document_files import (
+    FORMATS,
+    content_type,
+    extension,
+    text_of,
+    translate_file,
+)
 from lexbeam.server.endpoints import Endpoint
 from lexbeam.server.errors import ApiError, bad_request
 from lexbeam.server.languages import language_name
 from lexbeam.server.marked import translate_html
 from lexbeam.server.models import ServedModel
 from lexbeam.server.texts import translate_texts
-from lexbeam.server.wishes import shared_wishes
+from lexbeam.server.wishes import extra_fields, shared_wishes
 from lexbeam.translation.requests import TextRequest
 
 _LANGUAGE_FIELDS = ("source", "target")
@@ -35,11 +41,10 @@ async def translate(call: Call) -> Any:
         raise bad_request(f"{written_in} format is not supported")
     alternatives = fields.number("alternatives", limits.alternatives)
     served, detected = _models(call, texts)
-    call.context.charge(call.key, sum(map(len, texts)))
-    call.context.metrics.characters.inc(sum(map(len, texts)))
+    call.charge(sum(map(len, texts)))
     nbest = {"nbest": alternatives + 1, "beam_size": max(10, alternatives + 1)}
     common = TextRequest("", glossary=call.context.glossary, settings=nbest if alternatives else {})
-    wishes = shared_wishes(_extra(call), len(texts), common, limits)
+    wishes = shared_wishes(extra_fields(call.fields), len(texts), common, limits)
     requests = [replace(wish, text=text) for wish, text in zip(wishes, texts, strict=True)]
     results: list[tuple[str, list[str]]] = [("", [])] * len(texts)
     for model in dict.fromkeys(served):
@@ -100,11 +105,6 @@ def _models(call: Call, texts: list[str]) -> tuple[list[ServedModel], list[dict[
     return [models.find(code, target, "", _LANGUAGE_FIELDS) for code, _ in found], detected
 
 
-def _extra(call: Call) -> dict[str, Any]:
-    names = ("constraints", "avoid", "prefix", "glossary", "keep", "settings")
-    return {name: call.fields.data(name) for name in names if name in call.fields}
-
-
 async def languages(call: Call) -> Any:
     """List the languages and what each can be translated to."""
     models = call.context.models
@@ -139,12 +139,12 @@ async def translate_document(call: Call) -> Any:
     if not source or not target:
         raise bad_request("Invalid request: missing source or target parameter")
     models = call.context.models
-    text = file.content[:4000].decode("utf-8", "ignore")
+    text = await asyncio.to_thread(text_of, file)
     model = models.find(None if source == "auto" else source, target, text, _LANGUAGE_FIELDS)
-    call.context.charge(call.key, len(file.content))
+    call.charge(len(text))
     content = await translate_file(call, model, file, call.context.glossary)
     store = call.context.documents
-    number, key = await asyncio.to_thread(store.add, file.name, len(file.content))
+    number, key = await asyncio.to_thread(store.add, file.name, len(text))
     await asyncio.to_thread(store.finish, number, content)
     name = f"{number}.{key}.{extension(file.name)}"
     return {"translatedFileUrl": f"{call.request.base_url}download_file/{quote(name)}"}
@@ -154,11 +154,13 @@ _DOWNLOAD = re.compile(r"([0-9A-F]{32})\.([0-9A-F]{64})\.[a-z0-9]+")
 
 
 async def download(call: Call) -> Any:
-    """Return a translated file."""
+    """Return a translated file, as often as it is wanted within an hour."""
     found = _DOWNLOAD.fullmatch(call.path("name"))
     if not found:
         raise ApiError(400, "Invalid filename")
-    name, content = await asyncio.to_thread(call.context.documents.fetch, found[1], found[2])
+    name, content = await asyncio.to_thread(
+        call.context.documents.fetch, found[1], found[2], keep=True
+    )
     return file_response(name, content)
 
 

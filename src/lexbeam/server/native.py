@@ -38,9 +38,7 @@ async def translate(call: Call) -> Any:
     requests: list[TextRequest | LexbeamError] = [_request(call, each) for each in records]
     readable = [each for each in requests if isinstance(each, TextRequest)]
     model = _model(call, " ".join(each.text for each in readable[:10]))
-    characters = sum(len(each.text) for each in readable)
-    call.context.charge(call.key, characters)
-    call.context.metrics.characters.inc(characters)
+    call.charge(sum(len(each.text) for each in readable))
     found = iter(await translate_texts(call, model, readable))
     results = [each if isinstance(each, LexbeamError) else next(found) for each in requests]
     signed = fields.flag("signature")
@@ -112,7 +110,7 @@ def _single(call: Call) -> tuple[Record, TextRequest, ServedModel]:
     if isinstance(request, LexbeamError):
         raise ApiError(status_of(request), str(request))
     model = _model(call, request.text)
-    call.context.charge(call.key, len(request.text))
+    call.charge(len(request.text))
     return record, request, model
 
 

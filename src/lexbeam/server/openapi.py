@@ -15,6 +15,8 @@ _ERRORS = {
     "403": "The key is missing or wrong",
     "404": "There is no such thing",
     "413": "The request is too large",
+    "414": "The address is too long",
+    "415": "What was sent or is wanted has a form that there is not",
     "429": "There is too much to do: try again later",
     "456": "The quota is used up",
     "500": "Something went wrong",

@@ -186,7 +186,7 @@ def path_parameter(path: str) -> Schema:
 
 PARAMETERS: dict[tuple[str, str], list[Any]] = {
     ("GET", "/v2/languages"): _query("type", choices=["source", "target"]),
-    ("GET", "/v3/languages"): _query("resource", choices=list(RESOURCES)),
+    ("GET", "/v3/languages"): _query("resource", required=True, choices=list(RESOURCES)),
     ("GET", f"{_V3}/entries"): _query("source_lang", "target_lang", required=True),
     ("DELETE", f"{_V3}/dictionaries"): _query("source_lang", "target_lang", required=True),
     ("GET", "/v2/document/{id}"): _query("document_key", required=True),
@@ -216,6 +216,7 @@ RESPONSES: dict[tuple[str, str], Schema] = {
     ("GET", "/v2/languages"): _LANGUAGES,
     ("POST", "/v2/languages"): _LANGUAGES,
     ("GET", "/v3/languages"): _list(_object("lang name", lang=_STRING, name=_STRING)),
+    ("GET", "/v3/languages/resources"): _list(_object("name features", name=_STRING)),
     ("GET", "/v2/glossary-language-pairs"): _object(
         "supported_languages",
         supported_languages=_list(
@@ -246,7 +247,9 @@ RESPONSES: dict[tuple[str, str], Schema] = {
     ("POST", "/v1/translate"): {"anyOf": [_TRANSLATED, _object("records")]},
     ("POST", "/v1/alternatives"): _object(
         "alternatives",
-        alternatives=_list(_object("text translation", text=_STRING, translation=_STRING)),
+        alternatives=_list(
+            _object("text start translation", text=_STRING, start=_INTEGER, translation=_STRING)
+        ),
     ),
     ("POST", "/v1/sentences"): _object("sentences"),
     ("GET", "/v1/models"): _object("models"),

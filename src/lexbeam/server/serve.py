@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 import uvicorn
 
 from lexbeam.constraints.glossary import Glossary
+from lexbeam.errors import InputError
 from lexbeam.models.paths import data_home
 from lexbeam.server.app import build_app
 from lexbeam.server.context import Context
+from lexbeam.server.hosts import allowed_names
 from lexbeam.server.keys import Keys, read_keys, this_month
 from lexbeam.server.models import Models
 from lexbeam.server.scheduler import Scheduler
@@ -20,6 +23,8 @@ from lexbeam.server.store import Store
 
 _CONNECTIONS_WAITING = 2048
 _STOP_SECONDS = 130
+_IDLE_SECONDS = 75  # clients that look after a document every 5 s keep their connection
+_LONGEST_HEAD = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class ServerOptions:
     models: Sequence[str] = ()
     host: str = "127.0.0.1"
     port: int = 5000
+    names: Sequence[str] = ()
+    """Names by which the server may be called, beside those that are safe."""
     keys: Path | None = None
     data: Path | None = None
     glossaries: Sequence[Path] = ()
@@ -53,22 +60,52 @@ def open_context(options: ServerOptions) -> Context:
         store,
         Keys(keys, store.usage(this_month())),
         glossary,
+        names=allowed_names(options.host, options.names),
     )
 
 
 def run(options: ServerOptions, say: Callable[[str], object]) -> None:
-    """Serve until SIGTERM or SIGINT; what was accepted is answered before it ends."""
-    context = open_context(options)
+    """Serve until SIGTERM or SIGINT; what was accepted is answered before it ends.
+
+    Raises:
+        LexbeamError: a model, a glossary, the folder or the address can't be used.
+    """
+    with _bound(options.host, options.port) as listening:
+        context = open_context(options)
+        listening.listen(_CONNECTIONS_WAITING)
+        names = ", ".join(served.name for served in context.models.all)
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        port = listening.getsockname()[1]
+        say(f"lexbeam serves {names} on http://{host}:{port}/ (Ctrl+C stops it)")
+        make_server(context).run(sockets=[listening])
+
+
+def make_server(context: Context) -> uvicorn.Server:
+    """Return what speaks HTTP."""
     config = uvicorn.Config(
         build_app(context),
-        host=options.host,
-        port=options.port,
         log_level="warning",
         access_log=False,
         server_header=False,
         backlog=_CONNECTIONS_WAITING,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_STOP_SECONDS,
+        http="h11",
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
     )
-    names = ", ".join(served.name for served in context.models.all)
-    say(f"lexbeam serves {names} on http://{options.host}:{options.port}/ (Ctrl+C stops it)")
-    uvicorn.Server(config).run()
+    return uvicorn.Server(config)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket that has an address, but does not listen yet."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"can't listen on {host}, port {port}: {reason}") from None
+    return bound

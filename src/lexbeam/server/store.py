@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS glossaries (
 );
 CREATE TABLE IF NOT EXISTS dictionaries (
     version INTEGER PRIMARY KEY AUTOINCREMENT,
+    position INTEGER NOT NULL DEFAULT 0,
     glossary TEXT NOT NULL REFERENCES glossaries(id) ON DELETE CASCADE,
     source TEXT NOT NULL, target TEXT NOT NULL, entries TEXT NOT NULL, count INTEGER NOT NULL,
     UNIQUE (glossary, source, target)
@@ -50,9 +51,18 @@ class Store:
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._connection.executescript(_TABLES)
+            self._add_missing_columns()
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"{folder}: can't keep data there: {error}") from error
         self._lock = threading.Lock()
+
+    def _add_missing_columns(self) -> None:
+        """Bring a file of an earlier version up to date."""
+        columns = self._connection.execute("PRAGMA table_info(dictionaries)").fetchall()
+        if "position" not in [column["name"] for column in columns]:
+            self._connection.execute(
+                "ALTER TABLE dictionaries ADD COLUMN position INTEGER NOT NULL DEFAULT 0"
+            )
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lexbeam.translation.marked_text import Code, Kind, MarkedText, Part, balanced
 
@@ -109,6 +109,14 @@ class TagOptions:
     one_line: bool = True
     """Whether line breaks between words are spaces."""
 
+    def in_small_letters(self) -> TagOptions:
+        """Return the options with the names of tags as HTML compares them."""
+        names = {
+            name: frozenset(each.lower() for each in getattr(self, name))
+            for name in ("ignored", "splitting", "inline")
+        }
+        return replace(self, **names)  # type: ignore[arg-type]
+
 
 @dataclass
 class _Element:
@@ -130,6 +138,8 @@ Token = tuple[str, str, str]
 
 def read_tagged(text: str, options: TagOptions) -> MarkedText:
     """Return a text with tags as a marked text; tags without partner stand between words."""
+    if options.is_html:
+        options = options.in_small_letters()
     tokens = _tokens(text, options)
     elements = _elements(tokens)
     for element in reversed(elements):  # children before their parents

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lexbeam.errors import InputError, LexbeamError
+from lexbeam.server.bodies import Fields
 from lexbeam.server.context import Limits
 from lexbeam.server.errors import bad_request
 from lexbeam.translation.keep import PATTERNS
@@ -57,6 +58,14 @@ def _check_settings(settings: Any, limits: Limits) -> None:
             raise InputError(f"{name} may be {most} at most here, not {value}")
     if "batch_size" in settings:
         raise InputError("batch_size is the server's to choose")
+
+
+def extra_fields(fields: Fields) -> dict[str, Any]:
+    """Return the fields of a request that are ours."""
+    found = {name: fields.data(name) for name in FIELDS if name in fields}
+    if isinstance(found.get("prefix"), list) and not fields.is_json and len(found["prefix"]) == 1:
+        found["prefix"] = found["prefix"][0]
+    return found
 
 
 def shared_wishes(

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from lexbeam.errors import InputError, LexbeamError, Subject
+from lexbeam.search.aliases import AliasScorer
 from lexbeam.search.arrays import BoolArray, Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
@@ -22,6 +25,7 @@ from lexbeam.search.beam_search import decode
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
+from lexbeam.text.literals import Aliases
 
 Hypotheses = list[Hypothesis]
 """What was found for one job, best first; nothing where the search found no way."""
@@ -53,6 +57,8 @@ class Job:
     """The source tokens that phrases translate, by the index of the phrase."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
+    aliases: Aliases = field(default_factory=Aliases)
+    """Tokens of its own, beyond the vocabulary."""
     name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
     """Says in the user's words what an error of the search speaks of."""
 
@@ -93,6 +99,16 @@ class BatchDecoder:
         self._starting = starting
         self._observer: SearchObserver | None = None
 
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of tokens that the model knows."""
+        return self._scorer.vocabulary_size
+
+    @property
+    def scorer(self) -> Scorer:
+        """The model."""
+        return self._scorer
+
     def watched_by(self, observer: SearchObserver) -> BatchDecoder:
         """Return the same decoder, with somebody who watches what it does."""
         watched = copy(self)
@@ -103,11 +119,11 @@ class BatchDecoder:
         """Search for all jobs; return what became of each, in the order of the jobs.
 
         Jobs of equal settings and like length go together, so that no row of a batch waits long
-        for others.
+        for others. So do those that have the same tokens of their own.
         """
-        groups: dict[Settings, list[int]] = {}
+        groups: dict[tuple[Settings, Aliases], list[int]] = {}
         for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
-            groups.setdefault(jobs[i].settings, []).append(i)
+            groups.setdefault((jobs[i].settings, jobs[i].aliases), []).append(i)
         found: Found = [[] for _ in jobs]
         batches = [
             indices[start : start + size]
@@ -162,20 +178,21 @@ class BatchDecoder:
         return found
 
     def _decode(self, jobs: Sequence[Job]) -> list[Hypotheses]:
-        settings = jobs[0].settings
+        settings, aliases = jobs[0].settings, jobs[0].aliases
         observer = self._observer
+        scorer: Scorer = AliasScorer(self._scorer, aliases.tokens) if aliases else self._scorer
         hypotheses = decode(
-            self._scorer,
+            scorer,
             [job.source for job in jobs],
             [list(job.phrases) for job in jobs],
             [list(job.avoid) for job in jobs],
             prefix=[job.prefix for job in jobs] if any(job.prefix for job in jobs) else None,
             whole_prefix=[job.whole_prefix for job in jobs],
             max_length=[job.max_length for job in jobs],
-            boundary=self._boundary,
-            closing=self._closing,
-            starting=self._starting,
-            observer=observer.begin(jobs, settings, self._scorer) if observer else None,
+            boundary=_extended(self._boundary, aliases.boundary),
+            closing=_extended(self._closing, aliases.closing),
+            starting=_extended(self._starting, aliases.starting),
+            observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             align=observer is not None or any(job.align for job in jobs),
             settings=settings,
@@ -183,6 +200,11 @@ class BatchDecoder:
         if observer is not None:
             observer.end(hypotheses)
         return hypotheses
+
+
+def _extended(mask: BoolArray, more: Sequence[bool]) -> BoolArray:
+    """Return a mask with the marks of tokens beyond the vocabulary."""
+    return np.concatenate((mask, np.array(more, np.bool_))) if more else mask
 
 
 def _renamed(error: LexbeamError, job: Job) -> LexbeamError:

@@ -47,9 +47,13 @@ Target = list[str | int]
 """A translated marked text: strings, and codes as their places in the source."""
 
 
+_LETTER_OR_NUMBER = re.compile(r"[^\W\d_]")
+
+
 def has_letters(text: str) -> bool:
     """Return whether there is anything to translate in a text."""
-    return any(character.isalpha() for character in text)
+    found = _LETTER_OR_NUMBER.search(text)
+    return found is not None and any(map(str.isalpha, text[found.start() :]))
 
 
 def is_translatable(marked: MarkedText) -> bool:

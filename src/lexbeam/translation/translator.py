@@ -30,6 +30,7 @@ from lexbeam.translation.settings import SettingsArguments, TextSettings, read_s
 from lexbeam.translation.signature import Signature
 from lexbeam.translation.source_terms import SourceDemands, SourceTerms, load_glossaries
 from lexbeam.translation.ties import find_sources
+from lexbeam.translation.word_choices import Beginning, word_beginnings
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
@@ -178,6 +179,20 @@ class Translator:
         """Run searches, of one text or of many; return what became of each."""
         return self._decoder.run(jobs, batch_size)
 
+    def length(self, translation: str) -> int:
+        """Return the tokens by which the model writes a translation, its end not counted."""
+        return len(self._target.spell_prefix(translation).ids) if translation.strip() else 0
+
+    def word_beginnings(self, text: str, before: str, word: str) -> list[Beginning]:
+        """Return how a translation might go on after ``before`` other than with ``word``.
+
+        What follows from each can be had with it as ``prefix``.
+        """
+        source = tuple(self._source.encode(text))
+        if len(source) > self._max_source_length:
+            return []
+        return word_beginnings(self._decoder.scorer, self._target, source, before, word)
+
     def trace(
         self,
         text: str,
@@ -266,6 +281,7 @@ class Translator:
             self._target,
             settings,
             self._max_source_length,
+            self._decoder.vocabulary_size,
             found.find_invented,
         )
         return _Prepared(document, found)
@@ -300,7 +316,8 @@ class Translator:
 
     def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
-        return replace(prepared.found.respace(result), signature=signature)
+        respaced = prepared.found.respace(result)
+        return replace(respaced, signature=signature, source=prepared.document.text)
 
 
 def _merged(settings: Any, named: SettingsArguments) -> Any:

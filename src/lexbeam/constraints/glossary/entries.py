@@ -16,7 +16,7 @@ from lexbeam.errors import quoted
 LARGEST_FILE = 1 << 30
 """Bytes of a glossary at most; a larger file is surely something else."""
 
-LONGEST_TERM = 1000
+LONGEST_TERM = 1024
 """Characters of a term at most; translation services have about the same limit."""
 
 Level = Literal["error", "warning", "note"]

@@ -54,8 +54,6 @@ class TableScan:
                 + ", ".join(" ".join(cell.text.split()) for cell in header)[:200]
             )
         self._id = next((i for i, n in enumerate(names) if n in ("id", "key", "keys", "")), None)
-        for _ in _rows(text, self._delimiter):
-            pass  # or say what is wrong
 
     def units(self) -> Iterator[Unit]:
         """Yield the rows that have a source text."""

@@ -65,6 +65,9 @@ class OnnxEngine:
     are made when a search first asks for it.
     """
 
+    restarts = True
+    """States are left as they are: a search may begin again from the first."""
+
     def __init__(
         self,
         graphs: Graphs,

@@ -11,7 +11,7 @@ from lexbeam.server.bodies import File
 from lexbeam.server.context import Call
 from lexbeam.server.deepl.glossary_fields import check_glossary_source
 from lexbeam.server.deepl.translate import LANGUAGE_FIELDS, glossary_numbers, read_choices
-from lexbeam.server.document_files import FORMATS, extension, translate_content
+from lexbeam.server.document_files import FORMATS, extension, text_of, translate_content
 from lexbeam.server.endpoints import Endpoint
 from lexbeam.server.errors import ApiError, bad_request
 from lexbeam.server.libretranslate import file_response
@@ -38,7 +38,8 @@ async def upload(call: Call) -> Any:
     if not fields.string("target_lang"):
         raise bad_request("Parameter 'target_lang' not specified.")
     read_choices(call)
-    text = file.content[:4000].decode("utf-8", "ignore")
+    file = File(name, file.content)
+    text = await asyncio.to_thread(text_of, file)
     source = fields.string("source_lang") or None
     model = context.models.find(source, fields.string("target_lang"), text, LANGUAGE_FIELDS)
     glossary: Glossary | None = None
@@ -47,13 +48,11 @@ async def upload(call: Call) -> Any:
         pair = (model.source, model.target)
         glossary = await asyncio.to_thread(context.glossaries.ready, call.key.digest, numbers, pair)
     await context.admit()
-    characters = len(file.content.decode("utf-8", "ignore"))
-    context.charge(call.key, characters)
-    number, key = await asyncio.to_thread(context.documents.add, name, characters)
-    work = _translate(
-        call, model, number, File(name, file.content), context.with_server_terms(glossary)
+    call.charge(len(text))
+    number, key = await asyncio.to_thread(context.documents.add, name, len(text))
+    context.run_in_background(
+        _translate(call, model, number, file, context.with_server_terms(glossary))
     )
-    context.run_in_background(work)
     return {"document_id": number, "document_key": key}
 
 
@@ -100,7 +99,8 @@ async def status(call: Call) -> Any:
 async def result(call: Call) -> Any:
     """Return a translated document, which is deleted then."""
     number, key = call.path("id"), call.fields.string("document_key")
-    name, content = await asyncio.to_thread(call.context.documents.fetch, number, key)
+    keep = call.request.method == "HEAD"
+    name, content = await asyncio.to_thread(call.context.documents.fetch, number, key, keep)
     return file_response(name, content)
 
 

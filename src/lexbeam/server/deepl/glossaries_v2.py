@@ -10,7 +10,7 @@ from starlette.responses import Response
 from lexbeam.server.context import Call
 from lexbeam.server.deepl.glossary_fields import flat, read_dictionary, read_name
 from lexbeam.server.endpoints import Answer, Endpoint
-from lexbeam.server.errors import not_found
+from lexbeam.server.errors import ApiError, not_found
 from lexbeam.server.glossaries import GlossaryInfo
 from lexbeam.server.glossary_entries import write_tsv
 
@@ -43,6 +43,9 @@ async def delete(call: Call) -> Any:
 
 async def entries(call: Call) -> Any:
     """Return the entries of a glossary as TSV."""
+    accepted = call.request.headers.get("accept", "*/*").lower()
+    if not any(kind in accepted for kind in ("text/tab-separated-values", "text/*", "*/*")):
+        raise ApiError(415, "There is only text/tab-separated-values")
     info = await _info(call)
     only = info.dictionaries[0]
     found = await asyncio.to_thread(

@@ -52,11 +52,7 @@ async def patch(call: Call) -> Any:
         raise bad_request("Value for 'dictionaries' not supported: one at a time.")
     if name is None and not dictionaries:
         raise bad_request("Neither 'name' nor 'dictionaries' specified.")
-    if name is not None:
-        await asyncio.to_thread(store.rename, owner, number, name)
-    for pair, entries in dictionaries.items():
-        await asyncio.to_thread(store.put, owner, number, pair, entries, merge=True)
-    return _describe(await asyncio.to_thread(store.get, owner, number))
+    return _describe(await asyncio.to_thread(store.update, owner, number, name, dictionaries))
 
 
 async def delete(call: Call) -> Any:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from lexbeam.server.context import Call
 from lexbeam.server.endpoints import Endpoint
-from lexbeam.server.errors import unsupported
+from lexbeam.server.errors import bad_request, unsupported
 from lexbeam.server.languages import NAMES, language_name, target_variants
 
-_TRANSLATING = ("translate_text", "translate_document", "document", "text")
+_FEATURES = {"translate_text": ("glossary", "tag_handling"), "translate_document": ("glossary",)}
+_TRANSLATING = tuple(_FEATURES)
 RESOURCES = (*_TRANSLATING, "glossary", "write", "voice", "style_rules", "translation_memory")
 
 
@@ -32,35 +34,51 @@ async def languages(call: Call) -> Any:
 async def languages_v3(call: Call) -> Any:
     """List the languages that a resource knows."""
     resource = call.fields.string("resource")
-    resource = "translate_text" if resource is None else resource
+    if resource is None:
+        raise bad_request("Parameter 'resource' not specified ('product' was renamed to it).")
     if resource not in RESOURCES:
         raise unsupported("resource", f"There is {', '.join(RESOURCES)}.")
     if resource == "glossary":
-        return [_language(code, code, name, True, True) for code, name in NAMES.items()]
+        return [_language(code, name, (True, True), ()) for code, name in NAMES.items()]
     if resource not in _TRANSLATING:
         return []
+    features = _FEATURES[resource]
     models = call.context.models
     listed = []
     for code in models.languages:
-        is_source, is_target = code in models.sources, code in models.targets
-        variants = target_variants(code) if is_target else ()
-        if is_source or len(variants) < 2:
-            only = is_target and len(variants) < 2
-            listed.append(_language(code, code, language_name(code), is_source, only))
+        sides = code in models.sources, code in models.targets
+        listed.append(_language(code, language_name(code), sides, features))
+        variants = target_variants(code) if sides[1] else ()
         if len(variants) > 1:
-            listed += [_language(code, each, name, False, True) for each, name in variants]
+            listed += [_language(each, name, (False, True), features) for each, name in variants]
     return listed
 
 
-def _language(_base: str, code: str, name: str, source: bool, target: bool) -> dict[str, Any]:
+def _language(
+    code: str, name: str, sides: tuple[bool, bool], features: Iterable[str]
+) -> dict[str, Any]:
     return {
         "lang": code,
         "name": name,
-        "usable_as_source": source,
-        "usable_as_target": target,
+        "usable_as_source": sides[0],
+        "usable_as_target": sides[1],
         "status": "stable",
-        "features": {"glossary": {"status": "stable"}, "tag_handling": {"status": "stable"}},
+        "features": {feature: {"status": "stable"} for feature in features},
     }
+
+
+async def resources(_call: Call) -> Any:
+    """List the resources, and what each can do with its languages."""
+    return [
+        {
+            "name": name,
+            "features": [
+                {"name": feature, "needs_source_support": True, "needs_target_support": True}
+                for feature in _FEATURES.get(name, ())
+            ],
+        }
+        for name in RESOURCES
+    ]
 
 
 async def glossary_pairs(_call: Call) -> Any:
@@ -78,5 +96,6 @@ async def glossary_pairs(_call: Call) -> Any:
 ENDPOINTS = [
     Endpoint("/v2/languages", languages, ("GET", "POST"), summary="Languages of one side"),
     Endpoint("/v3/languages", languages_v3, summary="Languages of a resource"),
+    Endpoint("/v3/languages/resources", resources, summary="What has languages"),
     Endpoint("/v2/glossary-language-pairs", glossary_pairs, summary="Pairs of glossaries"),
 ]

@@ -15,7 +15,7 @@ from lexbeam.server.keys import NO_LIMIT
 from lexbeam.server.marked import TagOptions, translate_tagged
 from lexbeam.server.models import ServedModel
 from lexbeam.server.texts import translate_texts
-from lexbeam.server.wishes import FIELDS, shared_wishes
+from lexbeam.server.wishes import extra_fields, shared_wishes
 from lexbeam.translation.requests import TextRequest
 
 LANGUAGE_FIELDS = ("source_lang", "target_lang")
@@ -32,6 +32,7 @@ _CHOICES = {
         "latency_optimized",
     ),
 }
+_FLAGS = ("preserve_formatting", "outline_detection", "show_billed_characters")
 _REFUSED = ("style_id", "translation_memory_id", "custom_instructions")
 
 
@@ -46,11 +47,9 @@ async def translate(call: Call) -> Any:
     if fields.get("target_lang") in (None, ""):
         raise bad_request("Parameter 'target_lang' not specified.")
     chosen = read_choices(call)
-    characters = sum(map(len, texts))
     models = _models(call, texts)
     glossary = await _glossaries(call, models[0])
-    call.context.charge(call.key, characters)
-    call.context.metrics.characters.inc(characters)
+    call.charge(sum(map(len, texts)))
     requests = _requests(call, texts, glossary, chosen)
     translated = [""] * len(texts)
     for model in dict.fromkeys(models):
@@ -98,6 +97,8 @@ def read_choices(call: Call) -> dict[str, str]:
         raise unsupported(
             "formality", "No model has it for any 'target_lang': use prefer_more or prefer_less."
         )
+    for name in _FLAGS:
+        fields.flag(name)
     for name in _REFUSED:
         if fields.get(name) not in (None, "", []):
             raise unsupported(name, "This server has none.")
@@ -145,8 +146,7 @@ def _requests(
     """Return what is asked of each text."""
     split = chosen.get("split_sentences", "nonewlines" if "tag_handling" in chosen else "1")
     common = TextRequest("", glossary=glossary, settings={"split": split != "0"})
-    extra = {name: call.fields.data(name) for name in FIELDS if name in call.fields}
-    wishes = shared_wishes(extra, len(texts), common, call.context.limits)
+    wishes = shared_wishes(extra_fields(call.fields), len(texts), common, call.context.limits)
     if split == "nonewlines" and "tag_handling" not in chosen:
         texts = [_one_line(text) for text in texts]
     return [replace(wish, text=text) for wish, text in zip(wishes, texts, strict=True)]
@@ -171,7 +171,7 @@ async def _translate(
             splitting=frozenset(call.fields.names("splitting_tags")),
             inline=frozenset(call.fields.names("non_splitting_tags")),
             one_line=chosen.get("split_sentences", "nonewlines") == "nonewlines",
-            outline=str(call.fields.get("outline_detection")).lower() not in ("0", "false"),
+            outline="outline_detection" not in call.fields or call.fields.flag("outline_detection"),
         )
         return await translate_tagged(call, model, requests, options)
     found = succeeded(await translate_texts(call, model, requests), "text")

@@ -24,7 +24,7 @@ export function openChoices(word, button, record, act) {
   row.append(keep, drop);
   const form = document.createElement("form");
   const input = document.createElement("input");
-  input.placeholder = "Write another";
+  input.placeholder = "Write another and press Enter";
   input.setAttribute("aria-label", `Write another word for ${word}`);
   input.autocomplete = "off";
   form.append(input);

@@ -5,7 +5,7 @@ import { closeChoices, openChoices } from "./choices.js";
 import { History, carryOver, emptyWishes, fromLink, hasWishes, readGlossary, toLink } from "./state.js";
 import { completion, cut, nextWord, overlaps, toCodePoints, toUnits } from "./words.js";
 
-const EXAMPLE = "The password is wrong. Restart the computer and select a printer from the list.";
+const EXAMPLE = "The meeting was very successful. Restart the computer and select a printer from the list.";
 const WAIT = 250;
 const at = (id) => document.getElementById(id);
 const history = new History();
@@ -282,7 +282,7 @@ function choose(i, part, button) {
     }),
     take: (other) => change((w) => {
       w.constraints = without(w.constraints, part.text);
-      const end = part.start + other.text.length;
+      const end = toUnits(other.translation, other.start) + other.text.length;
       const follows = other.translation.slice(end, end + 1) === " " ? " " : "";
       w.prefix = other.translation.slice(0, end) + follows;
     }),

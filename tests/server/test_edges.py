@@ -1,0 +1,161 @@
+"""Unusual requests that clients, proxies and strangers send."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+from helpers.http_client import ask
+from lexbeam.server.hosts import allowed_names, may_be_called
+
+HELLO: dict[str, Any] = {"text": ["Restart the computer."], "target_lang": "DE"}
+GERMAN = "Starten Sie den Computer neu."
+BODY = json.dumps(HELLO).encode()
+GLOSSARY = {
+    "name": "Terms",
+    "source_lang": "en",
+    "target_lang": "de",
+    "entries": "mouse\tMaus",
+    "entries_format": "tsv",
+}
+
+
+def packed(server: str, body: bytes, encoding: str) -> int:
+    headers = {"Content-Encoding": encoding}
+    return ask(server, "POST", "/v2/translate", body, headers=headers).status
+
+
+def test_packed_bodies(server: str) -> None:
+    assert packed(server, gzip.compress(BODY), "gzip") == 200
+    assert packed(server, zlib.compress(BODY), "deflate") == 200
+    assert packed(server, gzip.compress(b"a" * 10_000_000), "gzip") == 413
+    assert packed(server, gzip.compress(BODY)[:-9], "gzip") == 400
+    assert packed(server, BODY, "gzip") == 400
+    assert packed(server, BODY, "br") == 415
+
+
+@pytest.mark.parametrize("path", ["/translate/", "//translate", "/translate"])
+def test_slashes_too_many(server: str, path: str) -> None:
+    sent = {"q": "Restart the computer.", "source": "en", "target": "de"}
+    assert ask(server, "POST", path, sent).json == {"translatedText": GERMAN}
+
+
+def test_addresses_that_are_too_long(server: str) -> None:
+    reply = ask(server, "POST", f"/v2/translate?text={'a' * 140_000}", HELLO)
+    assert reply.status == 414
+    assert isinstance(reply.json["message"], str)
+
+
+def test_more_texts_than_deepl_once_took(server: str) -> None:
+    sent = {**HELLO, "text": [str(n) for n in range(5000)]}
+    found = ask(server, "POST", "/v2/translate", sent).json["translations"]
+    assert [each["text"] for each in found] == sent["text"]
+    form = {"text": sent["text"], "target_lang": "DE"}
+    assert len(ask(server, "POST", "/v2/translate", form=form).json["translations"]) == 5000
+
+
+@pytest.mark.parametrize("name", ["preserve_formatting", "outline_detection"])
+def test_flags(server: str, name: str) -> None:
+    for value in (True, False, 0, 1, "0", "1"):
+        assert ask(server, "POST", "/v2/translate", {**HELLO, name: value}).status == 200
+    reply = ask(server, "POST", "/v2/translate", {**HELLO, name: "perhaps"})
+    assert reply.status == 400
+    assert name in reply.json["message"]
+
+
+def test_our_fields_in_forms(server: str) -> None:
+    form = {"text": ["Restart the computer."] * 2, "target_lang": "de", "prefix": "Starten"}
+    form |= {"constraints": "Rechner"}
+    found = ask(server, "POST", "/v2/translate", form=form).json["translations"]
+    assert [each["text"] for each in found] == ["Starten Sie den Rechner neu."] * 2
+    form = {"q": "It was in 2024.", "source": "en", "target": "de", "constraints": "2024"}
+    assert "2024" in ask(server, "POST", "/translate", form=form).json["translatedText"]
+
+
+def test_dictionaries_keep_their_order(server: str) -> None:
+    pairs = [("en", "de"), ("de", "en"), ("en", "fr")]
+    dictionaries = [
+        {**GLOSSARY, "source_lang": source, "target_lang": target} for source, target in pairs
+    ]
+    made = ask(server, "POST", "/v3/glossaries", {"name": "Many", "dictionaries": dictionaries})
+    path = f"/v3/glossaries/{made.json['glossary_id']}"
+    ask(server, "PUT", f"{path}/dictionaries", {**dictionaries[0], "entries": "a\tb\nc\td"})
+    ask(server, "PATCH", path, {"dictionaries": [{**dictionaries[1], "entries": "e\tf"}]})
+    listed = ask(server, "GET", path).json["dictionaries"]
+    assert [(each["source_lang"], each["target_lang"]) for each in listed] == pairs
+    assert [each["entry_count"] for each in listed] == [2, 2, 1]
+    assert ask(server, "DELETE", path).status == 204
+
+
+def test_entries_are_there_as_tsv_only(server: str) -> None:
+    made = ask(server, "POST", "/v2/glossaries", GLOSSARY).json["glossary_id"]
+    path = f"/v2/glossaries/{made}/entries"
+    assert ask(server, "GET", path, headers={"Accept": "text/csv"}).status == 415
+    for accepted in ("text/tab-separated-values", "*/*", "application/json, text/*;q=0.5"):
+        reply = ask(server, "GET", path, headers={"Accept": accepted})
+        assert reply.content == b"mouse\tMaus"
+    ask(server, "DELETE", f"/v2/glossaries/{made}")
+
+
+def test_terms_may_have_1024_bytes(server: str) -> None:
+    for term, status in (("ü" * 512, 201), ("a" * 1024, 201), ("ü" * 513, 400)):
+        sent = {**GLOSSARY, "entries": f"{term}\tMaus"}
+        reply = ask(server, "POST", "/v2/glossaries", sent)
+        assert reply.status == status
+        if status == 201:
+            ask(server, "DELETE", f"/v2/glossaries/{reply.json['glossary_id']}")
+
+
+def test_a_request_that_fails_costs_nothing(server: str) -> None:
+    before = ask(server, "GET", "/v2/usage").json["character_count"]
+    wrong = {**HELLO, "constraints": ["neu"], "avoid": ["neu"]}
+    assert ask(server, "POST", "/v2/translate", wrong).status == 400
+    assert ask(server, "GET", "/v2/usage").json["character_count"] == before
+
+
+def test_languages_of_version_3(server: str) -> None:
+    assert ask(server, "GET", "/v3/languages").status == 400
+    assert ask(server, "GET", "/v3/languages?resource=bogus").status == 400
+    assert ask(server, "GET", "/v3/languages?resource=write").json == []
+    names = [each["name"] for each in ask(server, "GET", "/v3/languages/resources").json]
+    assert {"translate_text", "translate_document", "glossary", "write"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("header", "allowed"),
+    [
+        ("localhost:5000", True),
+        ("127.0.0.1:5000", True),
+        ("[::1]:5000", True),
+        ("::1", True),
+        ("", True),
+        ("lexbeam", True),
+        ("lexbeam.localhost", True),
+        ("translate.example", True),
+        ("Translate.Example.:443", True),
+        ("evil.example", False),
+        ("localhost.evil.example:5000", False),
+        ("127.0.0.1.evil.example", False),
+    ],
+)
+def test_names_by_which_a_server_is_called(header: str, allowed: bool) -> None:
+    names = allowed_names("127.0.0.1", ["translate.example"])
+    assert may_be_called(header, names) is allowed
+
+
+def test_servers_for_a_network_take_any_name_unless_told() -> None:
+    assert allowed_names("0.0.0.0", []) is None
+    assert allowed_names("127.0.0.1", ["*"]) is None
+    assert not may_be_called("evil.example", allowed_names("0.0.0.0", ["my.example"]))
+    assert not may_be_called("evil.example", allowed_names("localhost", []))
+
+
+def test_an_unknown_name_is_refused(server: str) -> None:
+    for path, key in (("/health", "error"), ("/v2/usage", "message")):
+        reply = ask(server, "GET", path, headers={"Host": "evil.example"})
+        assert reply.status == 403
+        assert "--allow-host" in reply.json[key]
