@@ -572,6 +572,123 @@ done:
     return buffers.failed ? NULL : PyLong_FromSsize_t(width);
 }
 
+/* --- what constraints are going to cost -------------------------------------------------------- */
+
+/* sum_by_kind(tokens, targets, scores, sentence, kind_of_node, lowest, sums, counts): add up what
+   the model answered for asked tokens, by sentence and by the kind of the node that they lead to.
+   shape of sums and counts: (sentences, 2), of sentence: (rows,). */
+static PyObject *sum_by_kind(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 8) return PyErr_Format(PyExc_TypeError, "8 arguments, not %zd", nargs);
+    double lowest = PyFloat_AsDouble(args[5]);
+    if (lowest == -1.0 && PyErr_Occurred()) return NULL;
+    Buffers buffers = {.count = 0, .failed = 0};
+    Array tokens = open_array(&buffers, args[0], 'i', 0);
+    Array targets = open_array(&buffers, args[1], 'i', 0);
+    Array scores = open_array(&buffers, args[2], 's', 0);
+    Array sentence = open_array(&buffers, args[3], 'i', 0);
+    Array kinds = open_array(&buffers, args[4], 'i', 0);
+    Array sums = open_array(&buffers, args[6], 'd', 1);
+    Array counts = open_array(&buffers, args[7], 'd', 1);
+    Py_ssize_t rows = sentence.length, asked = rows ? tokens.length / rows : 0;
+    int fits = tokens.length == rows * asked && targets.length == tokens.length &&
+               scores.length == tokens.length && sums.length == counts.length;
+    for (Py_ssize_t row = 0; fits && !buffers.failed && row < rows; row++)
+        fits = INTS(sentence)[row] >= 0 && 2 * INTS(sentence)[row] + 1 < sums.length;
+    refuse_unless(&buffers, fits, "sum_by_kind");
+    for (Py_ssize_t row = 0; row < rows && !buffers.failed; row++) {
+        for (Py_ssize_t i = 0; i < asked; i++) {
+            if (INTS(tokens)[row * asked + i] == PAD) continue;
+            double score = score_at(&scores, row * asked + i);
+            int64_t kind = INTS(kinds)[INTS(targets)[row * asked + i]] + 2 * INTS(sentence)[row];
+            DOUBLES(sums)[kind] += score > lowest ? score : lowest;
+            DOUBLES(counts)[kind] += 1.0;
+        }
+    }
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The tables of the parts of constraints: by part and sentence, and by node and part. */
+typedef struct {
+    Array whole, after, reached, sizes, missing, wanted, needs;
+    Py_ssize_t sentences, parts;
+} Parts;
+
+/* What a hypothesis has still to pay; `costs` is room for a number per part. */
+static double cost_to_come(const Parts *p, Py_ssize_t sentence, int64_t node, uint64_t seen,
+                           uint64_t unmet, double *costs) {
+    double best_gain = 0.0, total = 0.0;
+    Py_ssize_t best = 0;
+    for (Py_ssize_t part = 0; part < p->parts; part++) {
+        Py_ssize_t here = part * p->sentences + sentence, at = node * p->parts + part;
+        int unseen = !(BITS(p->reached)[here] & seen) && DOUBLES(p->sizes)[here] > 0;
+        costs[part] = unseen ? DOUBLES(p->whole)[here] : 0.0;
+        double gain = 0.0;
+        int64_t missing = INTS(p->missing)[at];
+        uint64_t needs = p->needs.data ? BITS(p->needs)[at] : 0;
+        if (unseen && missing > 0 && (BITS(p->wanted)[at] & unmet) && (!needs || (needs & seen)))
+            gain = DOUBLES(p->after)[sentence] * (double)missing - costs[part];
+        if (part == 0 || gain > best_gain) {
+            best = part;
+            best_gain = gain;
+        }
+    }
+    for (Py_ssize_t part = 0; part < p->parts; part++) {
+        if (part == best && best_gain > 0) costs[part] += best_gain;
+        total += costs[part];
+    }
+    return total;
+}
+
+/* add_costs(whole, after, reached, sizes, missing, wanted, needs, node, seen, stages, score, out):
+   write scores plus what the parts that are still unseen are expected to cost. shape of whole,
+   reached and sizes: (parts, sentences), of missing, wanted and needs: (nodes, parts), of after:
+   (sentences,), of the others: (sentences, candidates). */
+static PyObject *add_costs(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 12) return PyErr_Format(PyExc_TypeError, "12 arguments, not %zd", nargs);
+    Buffers buffers = {.count = 0, .failed = 0};
+    Parts p;
+    p.whole = open_array(&buffers, args[0], 'd', 0);
+    p.after = open_array(&buffers, args[1], 'd', 0);
+    p.reached = open_array(&buffers, args[2], 'i', 0);
+    p.sizes = open_array(&buffers, args[3], 'd', 0);
+    p.missing = open_array(&buffers, args[4], 'i', 0);
+    p.wanted = open_array(&buffers, args[5], 'i', 0);
+    p.needs = open_array(&buffers, args[6], 'i', 0);
+    Array node = open_array(&buffers, args[7], 'i', 0), seen = open_array(&buffers, args[8], 'i', 0);
+    Array stages = open_array(&buffers, args[9], 'i', 0);
+    Array score = open_array(&buffers, args[10], 'd', 0), out = open_array(&buffers, args[11], 'd', 1);
+    p.sentences = p.after.length;
+    p.parts = p.sentences ? p.whole.length / p.sentences : 0;
+    Py_ssize_t width = p.sentences ? score.length / p.sentences : 0;
+    int fits = p.whole.length == p.parts * p.sentences && p.reached.length == p.whole.length &&
+               p.sizes.length == p.whole.length && p.missing.length == p.wanted.length &&
+               (!p.needs.data || p.needs.length == p.missing.length) &&
+               score.length == width * p.sentences && out.length == score.length &&
+               node.length == score.length && seen.length == score.length &&
+               (!stages.data || stages.length == score.length);
+    double *costs = NULL;
+    if (!refuse_unless(&buffers, fits, "add_costs")) {
+        costs = malloc((p.parts + 1) * sizeof *costs);
+        if (costs == NULL) {
+            PyErr_NoMemory();
+            buffers.failed = 1;
+        }
+    }
+    for (Py_ssize_t i = 0; i < score.length && !buffers.failed; i++) {
+        uint64_t unmet = ~BITS(seen)[i] & (stages.data ? BITS(stages)[i] : ~(uint64_t)0);
+        double cost = cost_to_come(&p, i / width, INTS(node)[i], BITS(seen)[i], unmet, costs);
+        DOUBLES(out)[i] = DOUBLES(score)[i] + cost;
+    }
+    free(costs);
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* --- filling the beam -------------------------------------------------------------------------- */
 
 typedef struct {
@@ -834,6 +951,8 @@ static PyMethodDef functions[] = {
     FUNCTION("ask", ask),
     FUNCTION("best", best),
     FUNCTION("collect", collect),
+    FUNCTION("sum_by_kind", sum_by_kind),
+    FUNCTION("add_costs", add_costs),
     FUNCTION("select_by_slots", select_by_slots),
     FUNCTION("select_by_price", select_by_price),
     FUNCTION("drop_behind", drop_behind),

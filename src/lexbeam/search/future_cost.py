@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
@@ -113,6 +114,13 @@ class FutureCost:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
+        if kernel.compiled is not None:
+            sums, counts = np.zeros((2, *self._sum.shape))
+            given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
+            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, sums, counts)
+            self._sum += sums
+            self._number += counts
+            return
         kinds = self._sum.size
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)
@@ -131,6 +139,12 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
+        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+            worth = np.empty(shape)
+            tables, standing = self._parts.tables, self._parts.standing(states)
+            given = whole, after, *tables, *standing, candidates.score, worth
+            kernel.call(kernel.compiled.add_costs, *given)
+            return worth
         unseen = self._parts.find_unseen(states, shape)
         costs = np.zeros(unseen.shape)
         np.copyto(costs, whole[:, :, None], where=unseen)
