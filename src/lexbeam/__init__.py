@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lexbeam.constraints.glossary import Glossary
+    from lexbeam.corpus.batches import Batches
     from lexbeam.errors import (
         ConstraintError,
         InputError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lexbeam.translation.translator import Translator, load
 
 __all__ = [
+    "Batches",
     "ConstraintError",
     "ConstraintReport",
     "Glossary",
@@ -46,6 +48,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Batches": "corpus.batches",
     "Glossary": "constraints.glossary",
     "TextRequest": "translation.requests",
     "Translation": "translation.results",

@@ -25,6 +25,9 @@ __all__ = ["HistoryScorer", "TableScorer", "every_output"]
 class _ToyScorer:
     """What all toy models share: from the full distribution to the narrow answer."""
 
+    restarts = True
+    """States are left as they are: a search may begin again from the first."""
+
     def __init__(
         self,
         vocabulary_size: int,

@@ -396,28 +396,29 @@ def test_models_lists_what_was_pulled(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert run("models").stdout == ""
     folder = tmp_path / "models" / "en-de"
     folder.mkdir(parents=True)
-    (folder / registry.METADATA).write_text('{"architecture": "tiny"}')
-    assert run("models").stdout == f"en-de\ttiny\t{folder}\n"
+    (folder / registry.METADATA).write_text('{"architecture": "tiny", "version": "12ab"}')
+    assert run("models").stdout == f"en-de\ttiny\t12ab\t{folder}\n"
 
 
 def test_models_lists_what_can_be_pulled(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"architecture": "tiny", "releaseStatus": "Release", "files": {}}
     offered = registry.Registry.read("http://x/models.json", {"models": {"en-de": [entry]}})
     monkeypatch.setattr(registry.Registry, "fetch", lambda _url: offered)
-    assert run("models", "--available").stdout == "en-de\ttiny (Release)\n"
+    version = offered.choose("en-de").version
+    assert run("models", "--available").stdout == f"en-de\ttiny (Release, {version})\n"
 
 
 def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def pull(*arguments: Any) -> Path:
-        pair, url, architecture, progress, force = arguments
-        assert (pair, url, architecture, force) == ("en-de", "http://mirror/x.json", "tiny", True)
+        pair, url, architecture, progress, force, version = arguments
+        assert (pair, url, architecture) == ("en-de", "http://mirror/x.json", "tiny")
+        assert (force, version) == (True, "12ab")
         progress("model.bin", 1, 2)
         return tmp_path
 
     monkeypatch.setattr(registry, "pull", pull)
-    result = run(
-        "pull", "en-de", "--registry", "http://mirror/x.json", "--architecture", "tiny", "--force"
-    )
+    arguments = ("--registry", "http://mirror/x.json", "--architecture", "tiny", "--force")
+    result = run("pull", "en-de", *arguments, "--version", "12ab")
     assert result.stdout == f"{tmp_path}\n"
 
 
@@ -565,3 +566,27 @@ def test_a_missing_extra_is_said_once_before_any_output(
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1
     assert 'pip install "lexbeam[glossary]"' in result.stderr
+
+
+def test_a_report_lists_every_constraint(tmp_path: Path) -> None:
+    glossary, report = tmp_path / "terms.csv", tmp_path / "report.tsv"
+    glossary.write_text("source,target\ncat,gato\n", encoding="utf-8")
+    arguments = ("translate", "--glossary", str(glossary), "--report", str(report), "-c", "casa")
+    result = run(*arguments, stdin="The cat\nThe dog\n")
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 2
+    assert result.stderr == f"3 of 3 constraints met; see {report}\n"
+    head, *rows = (line.split("\t") for line in report.read_text("utf-8").splitlines())
+    table = [dict(zip(head, row, strict=True)) for row in rows]
+    assert sorted((row["place"], row["form"]) for row in table) == [
+        ("1", "casa"),
+        ("1", "gato"),
+        ("2", "casa"),
+    ]
+    assert all(float(row["cost"]) >= 0 for row in table)
+    wrong = run("translate", "The cat", "--report", "report.pdf")
+    assert wrong.exit_code == 2
+    assert ".html or .tsv" in wrong.stderr
+    nowhere = run("translate", "The cat", "--report", str(glossary / "r.tsv"))
+    assert nowhere.exit_code == 1
+    assert "can't be written" in nowhere.stderr

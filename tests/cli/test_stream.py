@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lexbeam.cli.lines import PlainLines
 from lexbeam.cli.stream import Stream
 from lexbeam.errors import InputError
+from lexbeam.translation.lines import PlainLines
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.translator import Translator

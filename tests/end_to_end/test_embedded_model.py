@@ -178,3 +178,13 @@ def test_what_is_kept_is_kept_as_often_as_it_was(translator: lexbeam.Translator)
 def test_a_phrase_that_is_too_long_is_refused_at_once(translator: lexbeam.Translator) -> None:
     with pytest.raises(lexbeam.ConstraintError, match="at most 4000"):
         translator.translate("Hello.", ["a" * 100_000])
+
+
+def test_markup_that_is_asked_for_is_not_taken_for_invented(
+    translator: lexbeam.Translator,
+) -> None:
+    order = {"order": [{"any": ["Dampf\u00adschiff", "<b>"]}, "nicht", {"any": ["ŉ", "한국"]}]}
+    asked: list[Any] = [{"lemma": "Ärger", "soft": 3}, {"lemma": "straße"}, "Q.", order]
+    found = translator.translate("Hello.", asked, keep=["markup"], beam_size=1)
+    assert all(report.met for report in found.constraints[1:])
+    assert found.constraints[0].dropped

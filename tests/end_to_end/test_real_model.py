@@ -126,3 +126,21 @@ def test_scores_are_those_of_the_forced_output(english_portuguese: lexbeam.Trans
     forced = decode(scorer, [source], prefix=[free.tokens], max_length=len(free.tokens))[0][0]
     assert forced.tokens == free.tokens
     assert forced.log_prob == pytest.approx(free.log_prob, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [{"any": ["100", "日本語です"]}, {"any": ["日本(x)"]}],
+        ["→", {"any": ["«", "☺"]}],
+        ["☺", {"suffix": "日本"}, {"order": ["«", "»"]}, {"text": "→", "soft": 50}],
+        ["½", "1⁄2", "¾", {"any": ["¼", "¾"], "count": 2}],
+        [{"text": "☺", "exactly": 2}, {"gap": ["☹", "☺"], "within": 1}],
+    ],
+    ids=str,
+)
+def test_characters_that_the_vocabulary_lacks(
+    english_portuguese: lexbeam.Translator, asked: list[Any]
+) -> None:
+    found = english_portuguese.translate("This option might be more expensive.", asked)
+    assert all(report.met for report in found.constraints), found.text

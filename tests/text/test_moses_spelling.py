@@ -15,7 +15,7 @@ from lexbeam.translation.translator import Translator
 
 @pytest.fixture(scope="module")
 def target(moses: MosesBpe) -> MosesText:
-    return MosesText(moses)
+    return MosesText(moses).with_literals(1000)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def test_phrases_that_share_words(
 
 def test_unknown_characters_are_written_all_the_same(moses: MosesBpe, target: MosesText) -> None:
     first, second = target.spell("€1"), target.spell("¥1")
-    assert first.ids == second.ids
-    ids = [*first.ids, *moses.encode("cat"), *first.ids]
+    assert first.ids != second.ids
+    ids = [*second.ids, *moses.encode("cat"), *first.ids]
     assert target.decode(ids, [second, first]) == "¥1 cat €1"
     assert [spelling.surface for spelling in target.spell_all("€1")] == ["€1"]
 
@@ -97,25 +97,6 @@ def test_a_phrase_whose_last_word_goes_on(moses: MosesBpe, target: MosesText) ->
     assert target.decode([*slash.ids, letter], [slash]) == "and / oro"  # another word
 
 
-def test_unknown_words_go_where_they_must(target: MosesText) -> None:
-    section, money, brackets = map(target.spell, ("§ 5", "€¥", "<<"))
-    ids = [1, *section.ids, *section.ids]  # unknown to the model: § € ¥ <
-    for spellings in ([section, money], [money, section]):
-        text = target.decode(ids, spellings)
-        assert contains(text, "§ 5")
-        assert contains(text, "€¥")
-    begun = target.spell_prefix(">")
-    assert target.decode([1, 1, 1], [brackets, begun]) == "> <<"
-    short = target.spell("€")
-    assert target.decode([1, moses_id(target, "▁5"), 1], [short]) == "€5"
-
-
-def test_a_whole_word_is_preferred_to_the_beginning_of_one(target: MosesText) -> None:
-    spelling = target.spell("€a")
-    within = [*spelling.ids, moses_id(target, "o"), *spelling.ids]
-    assert target.decode(within, [spelling]) == "ao €a"
-
-
 def test_phrases_with_unknown_words_share_known_ones(target: MosesText) -> None:
     begun, phrase = target.spell_prefix("§ a"), target.spell("a € b")
     ids = [*begun.ids, *phrase.ids[1:]]
@@ -125,7 +106,7 @@ def test_phrases_with_unknown_words_share_known_ones(target: MosesText) -> None:
 
 def test_unknown_words_are_not_shared(target: MosesText, translator: Translator) -> None:
     plus, markup = target.spell("C++"), target.spell("<b>")
-    assert plus.ids[-1] == markup.ids[0] == 1
+    assert set(plus.ids).isdisjoint(markup.ids)
     found = translator.translate("The cat sat.", ["C++", "<b>", "<b>"])
     assert all(report.met for report in found.constraints)
 

@@ -19,6 +19,12 @@ def target(processor: Processor) -> TargetText:
     return TargetText(processor)
 
 
+@pytest.fixture
+def literal(target: TargetText, processor: Processor) -> TargetText:
+    """One for a text of its own, in which everything can be written."""
+    return target.with_literals(processor.get_piece_size() + 7)
+
+
 def pieces(processor: Processor, ids: tuple[int, ...]) -> list[str]:
     return [processor.id_to_piece(i) for i in ids]
 
@@ -44,13 +50,26 @@ def test_composed_and_decomposed_characters_are_the_same(target: TargetText) -> 
 
 
 @pytest.mark.parametrize(("phrase", "written"), [("ﬁm", "fim"), ("２０", "20"), ("m²", "m2")])
-def test_a_phrase_looks_as_it_was_asked_for(target: TargetText, phrase: str, written: str) -> None:
-    spelling = target.spell(phrase)
+def test_a_phrase_looks_as_it_was_asked_for(
+    target: TargetText, literal: TargetText, phrase: str, written: str
+) -> None:
+    usual, spelling = target.spell(phrase), literal.spell(phrase)
+    assert (usual.surface, usual.written) == (spelling.surface, spelling.written)
     assert (spelling.surface, spelling.written) == (phrase, written)
-    ids = [*target.spell("casa").ids, *spelling.ids, *spelling.ids]
-    assert target.decode(ids) == f"casa {written} {written}"
-    assert target.decode(ids, [spelling]) == f"casa {phrase} {written}"
-    assert target.decode(ids, [spelling, spelling]) == f"casa {phrase} {phrase}"
+    ids = [*target.spell("casa").ids, *spelling.ids, *usual.ids]
+    assert literal.decode(ids) == f"casa {phrase} {written}"
+    assert literal.decode([*spelling.ids[:-1], *usual.ids]).endswith(written)
+
+
+def test_words_of_a_phrase_that_can_be_written_keep_their_tokens(
+    target: TargetText, literal: TargetText
+) -> None:
+    spelling = literal.spell("gato ﬁm casa")
+    first, last = target.spell("gato").ids, target.spell("casa").ids
+    assert spelling.ids[: len(first)] == first
+    assert spelling.ids[-len(last) :] == last
+    assert set(target.spell("fim").ids).isdisjoint(spelling.ids)
+    assert literal.decode(spelling.ids) == "gato ﬁm casa"
 
 
 def test_no_space_goes_before_scripts_without_spaces(
@@ -70,29 +89,54 @@ def test_in_a_language_without_spaces_nothing_gets_one(processor: Processor) -> 
 
 
 def test_unknown_characters_are_written_all_the_same(
-    processor: Processor, target: TargetText
+    processor: Processor, target: TargetText, literal: TargetText
 ) -> None:
-    spelling = target.spell("20 €")
-    assert processor.unk_id() in spelling.ids
+    assert processor.unk_id() in target.spell("20 €").ids
+    spelling = literal.spell("20 €")
+    assert processor.unk_id() not in spelling.ids
     assert spelling.surface == "20 €"
     tokens = [*processor.encode("The cat"), *spelling.ids, *processor.encode("sat")]
-    assert target.decode(tokens, [spelling]) == "The cat 20 € sat"
-    assert "€" not in target.decode(tokens)
-    assert [s.pieces for s in target.spell_all("€")] == [("▁", "€"), ("€",)]
+    assert literal.decode(tokens) == "The cat 20 € sat"
+    assert "€" not in target.decode([*target.spell("20 €").ids])
+    assert [s.pieces for s in literal.spell_all("€")] == [("▁", "€"), ("€",)]
 
 
-def test_unknown_characters_that_look_alike_to_the_model(target: TargetText) -> None:
-    first, second = target.spell("€1"), target.spell("¥1")
-    assert first.ids == second.ids
-    assert target.decode([*first.ids, *first.ids], [first, second]) == "€1 ¥1"
-    assert target.decode([*first.ids, *first.ids], [second, first, first]) == "¥1 €1"
+def test_unknown_characters_are_not_taken_for_one_another(literal: TargetText) -> None:
+    first, second = literal.spell("€1"), literal.spell("¥1")
+    assert first.ids != second.ids
+    assert literal.decode([*first.ids, *second.ids, *first.ids]) == "€1 ¥1 €1"
+    assert literal.spell("€1") == first
 
 
-def test_unknown_characters_inside_each_other(target: TargetText) -> None:
-    short, long = target.spell("¥"), target.spell("a¥€ ¥")
-    for spellings in ([short, long], [long, short]):
-        assert target.decode([*long.ids, *short.ids], spellings) == "a¥€ ¥ ¥"
-        assert target.decode([*short.ids, *long.ids], spellings) == "¥ a¥€ ¥"
+def test_unknown_characters_inside_each_other_are_shared(literal: TargetText) -> None:
+    short, long = literal.spell("¥"), literal.spell("a¥€ ¥")
+    assert long.ids[-len(short.ids) :] == short.ids
+    assert literal.decode([*long.ids, *short.ids]) == "a¥€ ¥ ¥"
+
+
+def test_the_search_is_told_what_tokens_of_a_text_are(
+    processor: Processor, literal: TargetText
+) -> None:
+    assert not literal.aliases
+    unknown, spaced, joined = literal.spell("€"), literal.spell("m²"), literal.spell_all("中Ж")[0]
+    aliases = literal.aliases
+    assert aliases.first == processor.get_piece_size() + 7
+    assert len(aliases.tokens) == 2 + 2 * len(spaced.ids)  # with a space before it and without
+    marks = {
+        text: (begins, space)
+        for text, begins, space in zip(
+            aliases.written, aliases.boundary, aliases.starting, strict=True
+        )
+        if text
+    }
+    assert marks == {
+        "€": (True, False),
+        " m²": (True, True),
+        "m²": (False, False),
+        "Ж": (False, False),
+    }
+    assert unknown.ids[-1] in range(aliases.first, aliases.first + len(aliases.tokens))
+    assert joined.ids[-1] == aliases.first + len(aliases.tokens) - 1
 
 
 def test_a_phrase_of_nothing_visible_is_refused(target: TargetText) -> None:

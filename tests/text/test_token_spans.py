@@ -59,7 +59,7 @@ def test_the_end_of_sentence_has_an_empty_span(
 def test_phrases_that_are_written_otherwise(
     processor: sentencepiece.SentencePieceProcessor, phrase: str
 ) -> None:
-    target = make_target(processor)
+    target = make_target(processor).with_literals(processor.get_piece_size())
     spelling = target.spell(phrase)
     ids = [*processor.encode("The"), *spelling.ids, *processor.encode("mat")]
     written = target.decode(ids, [spelling])

@@ -235,7 +235,7 @@ def test_a_long_constraint_is_met(translator: Translator) -> None:
         ({"constraints": ["  "]}, ConstraintError, "only spaces"),
         ({"constraints": "gato"}, ConstraintError, "must be a list of phrases"),
         ({"constraints": ["gato"], "avoid": ["gato"]}, ConstraintError, "drop one"),
-        ({"constraints": ["ﬁm"], "avoid": ["fim"]}, ConstraintError, "drop one"),
+        ({"constraints": ["o fim"], "avoid": ["fim"]}, ConstraintError, "drop one"),
         ({"constraints": ["gato preto"], "max_length": 1}, ConstraintError, "max_length is 1"),
         ({"beam_size": 0}, SettingError, "beam_size"),
         ({"beam_size": 2.5}, SettingError, "beam_size"),

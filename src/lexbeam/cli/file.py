@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import click
 from lexbeam import files
 from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
+from lexbeam.cli.report_options import report_option, write_report
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.terminal import graceful
 from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import LexbeamError
+from lexbeam.files.reporting import FileReporter
 from lexbeam.files.units import ONLY
 from lexbeam.translation.source_terms import SourceTerms
 from lexbeam.translation.translator import Translator, load
@@ -30,6 +33,7 @@ file stays as it is, byte for byte:
   lexbeam file docs/*.md -O docs/de
   lexbeam file messages.xlf -o messages.xlf --memory old.tmx
   lexbeam file strings.po --dry-run
+  lexbeam file strings.po -o strings.de.po --glossary terms.csv --report terms.html
 
 A run that was stopped goes on where it was when it is started again. A unit that can't be
 translated stays open and is reported; the exit status is then 1.
@@ -53,8 +57,14 @@ translated stays open and is reported; the exit status is then 1.
 @constraint_options("Must appear in every text, as whole words. Repeat for more.")
 @glossary_options
 @setting_options
+@report_option
 @click.option(
-    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+    "-t",
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Batches searched at a time.",
 )
 def command(
     paths: tuple[Path, ...],
@@ -64,6 +74,7 @@ def command(
     dry_run: bool,
     model: str | None,
     threads: int,
+    report: Path | None,
     constraints: tuple[str, ...],
     avoid: tuple[str, ...],
     avoid_files: tuple[Path, ...],
@@ -82,9 +93,14 @@ def command(
     settings["constraints"] = reader.demands(demands, "-c")
     settings["avoid"] = reader.avoided(avoided, "--avoid")
     failed = False
+    reporter = FileReporter(translator, settings) if report else None
     with graceful():
         for path, out in zip(paths, outputs, strict=True):
+            if reporter:
+                settings["written"] = partial(reporter.add_unit, path.name)
             failed |= _translate(path, out, translator, {**settings, "format": format_})
+    if report and reporter:
+        write_report(report, reporter.finished())
     sys.exit(1 if failed else 0)
 
 

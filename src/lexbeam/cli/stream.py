@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TextIO
 
-from lexbeam.cli.lines import JsonLines, Line, LineFormat, PlainLines
 from lexbeam.cli.terminal import LineBar
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.text.files import decode_line
+from lexbeam.translation.lines import JsonLines, Line, LineFormat, PlainLines
+from lexbeam.translation.reporting import Reporter
+from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.translator import Translator
 
 WINDOW_BATCHES = 4
@@ -31,11 +33,14 @@ class Stream:
         line_format: LineFormat,
         batch_size: int,
         errors: TextIO | None = None,
+        reporter: Reporter | None = None,
     ) -> None:
+        """Translate with a translator; ``reporter`` is told of every line and its costs."""
         self._translator = translator
         self._format = line_format
         self._batch_size = batch_size
         self._errors = errors or sys.stderr
+        self._reporter = reporter
         self.failed = 0
 
     def run(self, reader: IO[bytes], writer: IO[bytes]) -> None:
@@ -73,6 +78,12 @@ class Stream:
                 line.error = str(result)
             else:
                 line.translation = result
+        for line in lines if self._reporter else ():
+            assert self._reporter
+            outcome = line.translation or line.error
+            if outcome is not None:
+                request = line.request or TextRequest("")
+                self._reporter.add(request, outcome, str(line.number))
 
     def _write(self, lines: Sequence[Line], writer: IO[bytes]) -> None:
         with _uninterrupted():
@@ -84,22 +95,17 @@ class Stream:
 
     def _complain(self, line: Line) -> None:
         """Say on standard error what is wrong with a line."""
-        faults = [line.error] if line.error else []
-        if line.translation:
-            reports = line.translation.constraints
-            missing = [report.text for report in reports if not (report.met or report.dropped)]
-            faults += [f'the translation lacks "{phrase}"' for phrase in missing]
-            faults += [f'the translation has "{each}"' for each in line.translation.unavoided]
-        for fault in faults:
+        for fault in line.faults:
             self._say(line, fault)
-        self.failed += bool(faults)
+        self.failed += bool(line.faults)
 
     def _note(self, line: Line) -> None:
         """Say on standard error what plain text can't show."""
         if line.translation is None or isinstance(self._format, JsonLines):
             return
         for report in line.translation.constraints:
-            cost = "" if report.price is None else f" {report.price:.2f}"
+            is_said = report.price is not None and self._reporter is None
+            cost = f" {report.price:.2f}" if is_said else ""
             if report.dropped:
                 self._say(line, f'"{report.text}" was dropped: it would cost{cost or " too much"}')
             elif cost:

@@ -19,6 +19,13 @@ _AROUND = {"hyperlink", "ins", "smartTag", "moveTo", "customXml"}
 _ALONE = {"del", "moveFrom"}
 _NOISE = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^>]*/>")
 _NESTED = re.compile(rb"<w:p[\s>]")
+_PARAGRAPH = re.compile(rb"<w:p(?=[\s/>])")
+_WITHOUT_NESTED = re.compile(
+    rb"<w:p(?:\s(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?(?<!/)>"
+    rb"(?:[^<]++|<(?!w:p[\s>/]|/w:p>|!))*+</w:p>"
+)
+"""A paragraph that holds no others, nor comments."""
+_WORDS = re.compile(rb"<w:t(?:\s[^<>]*)?>[^<]*?[A-Za-z\x80-\xff]")
 _FORMAT = "\x02"
 """What the raw text of a code begins with that is a format and nothing else."""
 
@@ -50,12 +57,25 @@ class Stretch:
         return any(isinstance(piece, tuple) for piece in self.pieces)
 
 
-def stretches(xml: XmlFile) -> Iterator[Stretch]:
-    """Yield the stretches of all paragraphs of a part."""
-    reader = _Reader(xml)
-    tokens = xml.tokens()
-    for token in tokens:
-        yield from reader.take(token, tokens)
+def stretches(xml: XmlFile) -> Iterator[tuple[int, Stretch]]:
+    """Yield the stretches of all paragraphs of a part that have words, each with a number."""
+    number = 0
+    start = _PARAGRAPH.search(xml.data)
+    while start is not None:
+        number += 1
+        whole = _WITHOUT_NESTED.match(xml.data, start.start())
+        if whole is None:
+            tag = next(xml.tokens(start.start()))
+            end = tag.end if tag.kind == "empty" else _end_of(xml, tag)
+        else:
+            end = whole.end()
+        if whole is None or _WORDS.search(xml.data, start.end(), end):
+            reader = _Reader(xml)
+            tokens = xml.tokens(start.start(), end)
+            for token in tokens:
+                for stretch in reader.take(token, tokens):
+                    yield number, stretch
+        start = _PARAGRAPH.search(xml.data, end)
 
 
 class _Reader:

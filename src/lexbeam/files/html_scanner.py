@@ -54,10 +54,10 @@ def scan_html(text: str, start: int = 0, end: int | None = None) -> Iterator[Htm
             yield HtmlToken("text", at, found.start())
         kind = found.lastgroup or "comment"
         name = found[kind].lower() if kind != "comment" else ""
-        if kind == "start" and (name in VOID or text[found.end() - 2] == "/"):
+        first, at = found.span()
+        if kind == "start" and (name in VOID or text[at - 2] == "/"):
             kind = "void"
-        yield HtmlToken(kind, found.start(), found.end(), name)
-        at = found.end()
+        yield HtmlToken(kind, first, at, name)
         if kind == "start" and name in RAW:
             closing = re.compile(rf"</{re.escape(name)}\b", re.IGNORECASE).search(text, at, stop)
             inside = closing.start() if closing else stop

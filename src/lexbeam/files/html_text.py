@@ -24,6 +24,10 @@ _SKIPPED = {
     "script", "style", "pre", "svg", "textarea", "template", "iframe", "object", "canvas", "audio",
     "video", "noembed", "noframes", "xmp", "applet",
 }  # fmt: skip
+_NOT_READ = _SKIPPED | _VERBATIM
+_MAY_BE_SHOWN = re.compile(
+    r"\s(?:title|alt|placeholder|aria-|summary|label|content|value)", re.IGNORECASE
+)
 _SHOWN = {"title", "alt", "placeholder", "aria-label", "aria-description", "summary", "label"}
 _SHOWN_META = {
     "description", "keywords", "og:title", "og:description", "twitter:title",
@@ -33,47 +37,48 @@ _SYNTAXES = ("urls", "printf", "braces")
 
 
 def html_units(
-    text: str, start: int = 0, end: int | None = None, prefix: str = ""
+    text: str, start: int = 0, end: int | None = None, prefix: str = "", line: int = 1
 ) -> Iterator[Unit]:
-    """Yield the units of a stretch of HTML."""
-    number = 0
+    """Yield the units of a stretch of HTML that begins in a certain line."""
+    number, at = 0, start
     for run in _blocks(text, start, end):
         tokens = _trimmed(text, run)
         for unit in _units_of(text, tokens):
             number += 1
-            unit.id = f"{prefix}{number} (line {text.count(chr(10), 0, tokens[0].start) + 1})"
+            line += text.count("\n", at, tokens[0].start)
+            at = max(at, tokens[0].start)
+            unit.id = f"{prefix}{number} (line {line})"
             yield unit
 
 
 def _blocks(text: str, start: int, end: int | None) -> Iterator[list[HtmlToken]]:
     """Yield runs of text and inline tags; a block tag is a run of its own."""
     run: list[HtmlToken] = []
+    depth = 0  # inline elements that are open in the run
+    may_be_locked = "translate" in text
     tokens = scan_html(text, start, end)
     for token in tokens:
-        opens = token.kind in ("start", "void")
-        locked = opens and _is_locked(text, token)
+        kind, name = token.kind, token.name
+        opens = kind in ("start", "void")
+        locked = may_be_locked and opens and _is_locked(text, token)
         whole = token
-        if locked or (token.kind == "start" and token.name in _SKIPPED | _VERBATIM):
+        if locked or (kind == "start" and name in _NOT_READ):
             whole = _skipped(tokens, token)
-        if token.name in _VERBATIM or (locked and token.name in _INLINE):
-            run.append(HtmlToken("whole", token.start, whole.end, token.name))
+        if name in _VERBATIM or (locked and name in _INLINE):
+            run.append(HtmlToken("whole", token.start, whole.end, name))
             continue
-        breaks = token.name == "br" and not _depth(run)
-        if not breaks and (token.kind in ("text", "comment") or token.name in _INLINE):
+        breaks = name == "br" and not depth
+        if not breaks and (name in _INLINE or kind in ("text", "comment")):
             run.append(token)
+            depth += (kind == "start") - (kind == "end")
             continue
         if run:
             yield run
-        run = []
-        if not locked and not breaks:
+        run, depth = [], 0
+        if opens and not locked and not breaks and _MAY_BE_SHOWN.search(text, *token[1:3]):
             yield [token]
     if run:
         yield run
-
-
-def _depth(run: Sequence[HtmlToken]) -> int:
-    """Return how many inline elements are open at the end of a run."""
-    return sum((token.kind == "start") - (token.kind == "end") for token in run)
 
 
 def _trimmed(text: str, run: Sequence[HtmlToken]) -> list[HtmlToken]:
@@ -179,7 +184,10 @@ def _block_unit(
             raws.setdefault(raw, []).append(new)
         for new_tags in raws.values():
             new_tags.reverse()  # the first one is taken first, from the end
-        yield Edit(start, end, _written(targets[0], raws))
+        written = _written(targets[0], raws)
+        if "&nbsp;" in text[start:end]:
+            written = written.replace("&#160;", "&nbsp;")
+        yield Edit(start, end, written)
 
     return Unit("", sources, write)
 
@@ -259,4 +267,4 @@ def _decoded(raw: str) -> str:
 
 def _encoded(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("\u00a0", "&nbsp;").replace("\u00ad", "&shy;")
+    return text.replace("\u00a0", "&#160;").replace("\u00ad", "&#173;")

@@ -24,6 +24,7 @@ from lexbeam.translation.marked_text import (
     Target,
     fill_in,
     is_translatable,
+    plain,
 )
 from lexbeam.translation.markup import translate_marked
 
@@ -34,6 +35,7 @@ KEPT = 10_000
 """Open units kept as objects; of more the file is gone through again."""
 
 Progress = Callable[[int, int], object]
+Written = Callable[[str, Sequence[str], Sequence[str]], object]
 
 
 @dataclass
@@ -100,6 +102,7 @@ def translate(
     constraints: Sequence[Any] = (),
     avoid: Sequence[Any] = (),
     progress: Progress | None = None,
+    written: Written | None = None,
     **settings: Any,
 ) -> Report:
     """Translate the open units of a file; ``out`` may be the file itself.
@@ -108,7 +111,8 @@ def translate(
     translations are marked as finished, otherwise as to be reviewed. ``encoding`` is the
     encoding to write, where it is not that of the file. Texts found in the TMX files of
     ``memory`` are taken from there. ``settings`` are those of `Translator.translate`,
-    ``glossary`` and ``keep`` included.
+    ``glossary`` and ``keep`` included. ``written`` is called with each unit that was translated,
+    its sources and its translations as a reader sees them.
 
     The output appears at once when all is done. A job that was killed goes on where it was when
     it is started again. Units that can't be translated stay as they are; the report lists them.
@@ -123,7 +127,7 @@ def translate(
         job.gather(Memory(memory, job.options) if memory else None)
         with _Writable(target), Journal(target) as journal:
             job.translate(engine, journal, progress)
-            edits = job.edits()
+            edits = job.edits(written)
             if edits or source.resolve() != target:
                 write_whole(target, job.scan.spliced(edits, encoding if edits else None), source)
             journal.remove()
@@ -218,18 +222,25 @@ class _Job:
         if progress is not None:
             progress(total, total)
 
-    def edits(self) -> list[Edit]:
+    def edits(self, written: Written | None = None) -> list[Edit]:
         """Return what is to be changed in the file; note the units that failed."""
         edits: list[Edit] = []
+        texts: dict[str, str] = {}  # equal ones are kept once
         for unit in self.open_units():
             try:
                 targets = [self._filled(source) for source in unit.sources]
+                unit.check_length(targets)
             except LexbeamError as error:
                 self.report.failures.append(Failure(unit.id, str(error)))
                 continue
-            edits += unit.write(targets)
+            edits += (
+                Edit(start, end, texts.setdefault(text, text))
+                for start, end, text in unit.write(targets)
+            )
             self.report.translated += 1
-        return [*edits, *self.scan.header()] if edits else []
+            if written is not None:
+                written(unit.id, [plain(s) for s in unit.sources], [plain(t) for t in targets])
+        return [*self.scan.header(), *edits] if edits else []
 
     def _filled(self, source: MarkedText) -> MarkedText:
         result = self._results.get(_key(source))

@@ -11,11 +11,17 @@ from lexbeam.errors import InputError
 
 MAX_DEPTH = 500
 
-_TOKEN = re.compile(
-    r"[ \t\r\n]*(?:(?P<string>\"(?:[^\"\\\x00-\x1f]|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4}))*\")"
-    r"|(?P<mark>[{}\[\],:])"
-    r"|(?P<literal>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))"
+_SPACE = r"[ \t\r\n]*+"
+_STRING = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
+_LITERAL = r"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null)"
+_VALUE = rf"(?:({_STRING})|([{{\[])|{_LITERAL}){_SPACE}()"
+_ITEM = re.compile(rf"(?:{_SPACE}{_LITERAL}{_SPACE},)*+{_SPACE}(){_VALUE}")
+_MEMBER = re.compile(
+    rf"(?:{_SPACE}{_STRING}{_SPACE}:{_SPACE}{_LITERAL}{_SPACE},)*+"
+    rf"{_SPACE}({_STRING}){_SPACE}:{_SPACE}{_VALUE}"
 )
+"""A value of a list or of an object; numbers and the like before it are passed over at once."""
+_AFTER = re.compile(rf"{_SPACE}([,}}\]])")
 _ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
 
 Path = tuple[str | int, ...]
@@ -25,91 +31,82 @@ class JsonEvent(NamedTuple):
     """A string value, or where an object or a list opens or closes."""
 
     kind: str
-    """``string``, ``open``, ``close`` or ``literal``."""
+    """``string``, ``open`` or ``close``."""
     path: Path
     start: int
     end: int
 
 
 def scan_json(text: str) -> Iterator[JsonEvent]:
-    """Yield the values of a JSON text with their paths.
+    """Yield the strings, objects and lists of a JSON text with their paths.
 
     Raises:
         InputError: it is not JSON, or nested too deeply.
     """
-    reader = _Reader()
+    path: list[str | int] = []
+    closers: list[str] = []
     at = 0
-    while (found := _TOKEN.match(text, at)) is not None:
-        kind = found.lastgroup or ""
-        event = reader.take(kind, found[kind])
-        if event is None:
-            raise _wrong(text, found.start(kind))
-        at = found.end()
-        if event:
-            path = tuple(reader.path[:-1] if event == "open" else reader.path)
-            yield JsonEvent(event, path, found.start(kind), at)
-        if reader.done:
-            break
-    if not reader.done or text[at:].strip(" \t\r\n"):
+    state = "value"
+    while state != "after" or closers:
+        if state == "after":
+            at, closed = _behind_value(text, at, closers, path)
+            state = "after" if closed else "next"
+            if closed:
+                yield JsonEvent("close", tuple(path), at - 1, at)
+            continue
+        found = (_MEMBER if closers and closers[-1] == "}" else _ITEM).match(text, at)
+        if found is None:
+            closing = _AFTER.match(text, at) if state == "first" else None
+            if closing is None or closing[1] != closers[-1]:
+                raise _wrong(text, at)
+            state = "after"
+            continue
+        _take_key(path, closers, found, text)
+        string, opening = found.group(2, 3)
+        at, state = found.start(4), "after"
+        if string:
+            yield JsonEvent("string", tuple(path), *found.span(2))
+        elif opening:
+            yield JsonEvent("open", tuple(path), *found.span(3))
+            _open(opening, closers, path)
+            at, state = found.end(3), "first"
+    if text[at:].strip(" \t\r\n"):
         raise _wrong(text, at)
 
 
-class _Reader:
-    """What may come next in a JSON text.
+def _behind_value(
+    text: str, at: int, closers: list[str], path: list[str | int]
+) -> tuple[int, bool]:
+    """Go past the comma or bracket behind a value; return where to go on, whether it closes."""
+    after = _AFTER.match(text, at)
+    if after is None or after[1] not in (",", closers[-1]):
+        raise _wrong(text, at)
+    if after[1] != ",":
+        closers.pop()
+        path.pop()
+        return after.end(), True
+    if closers[-1] == "]":
+        path[-1] = int(path[-1]) + 1
+    return after.end(), False
 
-    ``state`` is value, first (a value or the end of a list), key, first key (a key or the end of
-    an object), colon or after (a value).
-    """
 
-    def __init__(self) -> None:
-        self.path: list[str | int] = []
-        self._closers: list[str] = []
-        self._state = "value"
+def _take_key(path: list[str | int], closers: list[str], found: re.Match[str], text: str) -> None:
+    """Put the key of a member, or the number of an item, at the end of the path."""
+    if not closers:
+        if found.end(1) > found.start() and text[found.start() : found.end(1)].strip(" \t\r\n"):
+            raise _wrong(text, found.start())  # several values at the top
+    elif closers[-1] == "}":
+        key = found[1]
+        path[-1] = json.loads(key) if "\\" in key else key[1:-1]
+    else:
+        path[-1] = int(path[-1]) + text.count(",", found.start(), found.end(1))
 
-    @property
-    def done(self) -> bool:
-        """Whether the outermost value is complete."""
-        return self._state == "after" and not self._closers
 
-    def take(self, kind: str, token: str) -> str | None:
-        """Take a token; return the event it is, nothing, or None if it can't come here."""
-        if self._state in ("value", "first"):
-            if token in ("{", "["):
-                return self._open(token)
-            if kind != "mark":
-                self._state = "after"
-                return kind
-        if self._state in ("key", "first key") and kind == "string":
-            self.path[-1] = json.loads(token)
-            self._state = "colon"
-            return ""
-        if self._state == "colon" and token == ":":
-            self._state = "value"
-            return ""
-        if kind == "mark" and self._closers and self._state in ("after", "first", "first key"):
-            return self._close_or_go_on(token)
-        return None
-
-    def _open(self, token: str) -> str:
-        self._closers.append("}" if token == "{" else "]")
-        self.path.append("" if token == "{" else 0)
-        if len(self._closers) > MAX_DEPTH:
-            raise InputError(f"objects are nested more than {MAX_DEPTH} deep")
-        self._state = "first key" if token == "{" else "first"
-        return "open"
-
-    def _close_or_go_on(self, token: str) -> str | None:
-        if token == self._closers[-1]:
-            self._closers.pop()
-            self.path.pop()
-            self._state = "after"
-            return "close"
-        if token != "," or self._state != "after":
-            return None
-        self._state = "key" if self._closers[-1] == "}" else "value"
-        if self._state == "value":
-            self.path[-1] = int(self.path[-1]) + 1
-        return ""
+def _open(token: str, closers: list[str], path: list[str | int]) -> None:
+    closers.append("}" if token == "{" else "]")
+    path.append("" if token == "{" else 0)
+    if len(closers) > MAX_DEPTH:
+        raise InputError(f"objects are nested more than {MAX_DEPTH} deep")
 
 
 def _wrong(text: str, at: int) -> InputError:

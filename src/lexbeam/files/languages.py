@@ -57,7 +57,8 @@ def check_language(named: str | None, wanted: str | None, what: str) -> None:
         InputError: it names another.
     """
     if not is_same(named, wanted):
-        raise InputError(f"the {what} language of the file is {named}, that of the model {wanted}")
+        shown = " ".join(str(named).split())[:40]
+        raise InputError(f"the {what} language of the file is {shown}, that of the model {wanted}")
 
 
 def plural_rule(language: str) -> str:

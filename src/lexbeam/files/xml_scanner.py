@@ -48,6 +48,14 @@ class Token(NamedTuple):
     prefix: str = ""
 
 
+class Element(NamedTuple):
+    """An element: its start tag, what is inside, and where it ends."""
+
+    tag: Token
+    inside: tuple[int, int]
+    end: int
+
+
 class XmlFile:
     """A well-formed XML file; ``data`` is UTF-8."""
 
@@ -71,6 +79,22 @@ class XmlFile:
         self.data = data
         self._ascii = name == "ascii"
         _judge(data)
+
+    @property
+    def root(self) -> Token:
+        """The tag of the outermost element."""
+        return next(token for token in self.tokens() if token.kind in ("start", "empty"))
+
+    def require_root(self, name: str) -> Token:
+        """Return the tag of the outermost element.
+
+        Raises:
+            InputError: it is another than it should be.
+        """
+        root = self.root
+        if root.name != name:
+            raise InputError(f"the root element of the file is not <{name}>")
+        return root
 
     @property
     def newline(self) -> str:
@@ -151,6 +175,20 @@ class XmlFile:
     def raw(self, start: int, end: int) -> str:
         """Return a stretch of the file as it is written."""
         return self.data[start:end].decode("utf-8")
+
+    def elements(self, tag: Token) -> tuple[list[Element], int]:
+        """Return the elements right below one, and where it ends."""
+        found: list[Element] = []
+        tokens = self.tokens(tag.end)
+        for token in tokens:
+            if token.kind == "end":
+                return found, token.end
+            if token.kind == "empty":
+                found.append(Element(token, (token.end, token.end), token.end))
+            elif token.kind == "start":
+                end = self.element_end(tokens)
+                found.append(Element(token, (token.end, end.start), end.end))
+        raise InputError("the XML ends too early")
 
     def element_end(self, tokens: Iterator[Token]) -> Token:
         """Go on to the end tag of an element whose start tag was the last token."""

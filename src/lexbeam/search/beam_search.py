@@ -22,13 +22,14 @@ from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
+from lexbeam.search.draft import is_worth_a_draft, write_draft
 from lexbeam.search.feasibility import count_sets, refuse_impossible
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost, expected_lengths
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold
+from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import are_done, likely_longest, prune
@@ -162,11 +163,23 @@ class Search:
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
             settings.word_end,
         )
+        if future_cost is not None and can_restart(scorer):
+            self._draft(requests, future_cost)
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
         self.outputs = OutputReader(requests, self.history, finishing, automaton, settings)
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
+
+    def _draft(self, requests: Sequence[Request], future_cost: FutureCost) -> None:
+        """Let drafts show what constraints are going to cost, if a sentence is worth one."""
+        if not any(map(is_worth_a_draft, future_cost.parts)):
+            return
+        step, expected = self.step, likely_longest(self.sentences.expected, 0)
+        longest = np.minimum(step.limit.limits, expected.astype(np.int64))
+        state, parts = step.model_state, future_cost.parts
+        draft = write_draft(step.scorer, state, requests, parts, longest, self.finishing)
+        future_cost.use_draft(draft)
 
     def make_policy(self) -> Policy:
         """Return the policy for the sentences that are not done."""
@@ -179,7 +192,8 @@ class Search:
         while len(self.sentences.numbers):
             chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, self.policy)
             self.extend(chosen, number)
-            self.beam = prune(self.beam, self.finished, self.settings)
+            ahead = self.step.look_ahead(chosen)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead)
             self.show(chosen, number)
             self.remove_done(number)
             number += 1

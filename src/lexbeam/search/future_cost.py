@@ -14,21 +14,28 @@ the best position to come costs a part of the mean, which grows evenly with prog
 whole mean at the end. Where a word or phrase has begun, its next tokens cost what they have cost
 on average after its beginning.
 
+A pattern of several parts is paid for part by part (`automaton.parts`): each has to find its own
+place. What may be given up is expected to cost its penalty at most.
+
 Everything is kept per sentence, so that a result does not depend on the rest of the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, FloatArray, IntArray, ScoreArray, pack_bits
+from lexbeam.search import kernel
+from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.parts import Part, PartTables
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT
 from lexbeam.search.candidates import Candidates
+from lexbeam.search.draft import Draft
 
 AT_THE_START = 0.3
 """The part of its mean cost that a constraint is expected to cost at the first token."""
@@ -46,6 +53,20 @@ _EXPECTATION_WEIGHT = 4.0
 """The weight of that expectation, in tokens seen."""
 
 
+_CHEAPEST_TO_PASS = -20.0
+"""Lower log-probabilities of a draft count as this: a place that is as bad will be found."""
+
+SLACK = 2
+"""By how many tokens an output may be behind its draft without having missed a place."""
+
+LATENESS = 2.0
+"""What a word that has missed its place costs more with every token."""
+
+
+_BEHIND = 20
+"""Places behind the end of the drafts for which prices are found; they change no more."""
+
+
 class FutureCost:
     """Costs of unmet constraints, learnt for each sentence while a batch is searched."""
 
@@ -54,19 +75,36 @@ class FutureCost:
         self._automaton = automaton
         self._eos = eos
         self._expected = expected  # lengths, shape: (sentences,)
-        self._hard = pack_bits([layout.hard for layout in automaton.layouts], automaton.bit_arrays)
+        self._parts = PartTables(automaton)
+        self._penalties = _penalties(automaton)  # shape: (soft constraints, sentences)
         self._continues = _beyond_first_tokens(automaton)
-        self._sentences = np.arange(sentences)
         # Log-probabilities of first tokens, and of those after them: # shape: (sentences, 2).
         self._sum = np.zeros((sentences, 2))
         self._number = np.zeros((sentences, 2))
+        self._prices: FloatArray | None = None
+        self.drafts: IntArray = np.zeros(sentences, np.int64)
+        """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
+
+    @property
+    def parts(self) -> list[list[Part]]:
+        """The parts of each sentence's constraints."""
+        return self._parts.of_sentences
+
+    def use_draft(self, draft: Draft) -> None:
+        """Take what first tokens are going to cost from a draft, for sentences that have one."""
+        follows = [[part.follows for part in row] for row in self.parts]
+        self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
+        self.drafts = draft.lengths + 1
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
-        self._sentences = self._sentences[sentences]
         self._expected = self._expected[sentences]
-        self._hard = tuple(bits[sentences] for bits in self._hard)
+        self._parts.keep(sentences)
+        self._penalties = self._penalties[:, sentences]
         self._sum, self._number = self._sum[sentences], self._number[sentences]
+        if self._prices is not None:
+            self._prices = self._prices[:, :, sentences]
+        self.drafts = self.drafts[sentences]
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray
@@ -76,6 +114,13 @@ class FutureCost:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
+        if kernel.compiled is not None:
+            sums, counts = np.zeros((2, *self._sum.shape))
+            given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
+            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, sums, counts)
+            self._sum += sums
+            self._number += counts
+            return
         kinds = self._sum.size
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)
@@ -85,46 +130,130 @@ class FutureCost:
         self._number += np.bincount(kind.ravel(), minlength=kinds + 1)[:kinds].reshape(-1, 2)
 
     def add_to(self, candidates: Candidates, step: int) -> FloatArray:
-        """Return scores plus expected costs, in units of the mean cost of a first token.
+        """Return scores plus expected costs.
 
         # shape: (sentences, candidates), minus infinity where there is none.
         """
         states, shape = candidates.states, candidates.score.shape
         assert states is not None
-        mean, first, after = self._costs(step)
-        need = self._need(states, shape)
-        to_begin = -(states.bank > states.seen_tokens).astype(np.int64).reshape(shape)
-        for hard, seen in zip(self._hard, states.seen, strict=True):
-            to_begin += np.bitwise_count(hard[:, None] & ~seen.reshape(shape))
-        to_begin = np.minimum(np.maximum(to_begin, 0), need)
-        worth = candidates.score + (first - after) * to_begin + after * need
-        if self._automaton.soft is not None:  # an end has paid its penalty already
-            penalty = self._automaton.soft.may_end(states)[1].reshape(shape)
-            worth -= np.where(candidates.token == self._eos, 0.0, penalty)
-        worth /= np.maximum(-mean, 1.0)
-        return worth
+        first, after = self._costs(step)
+        # What a part costs from its beginning, and from where it is. # shape: (parts, …)
+        whole = first + after * (self._parts.sizes - 1.0)
+        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+            worth = np.empty(shape)
+            tables, standing = self._parts.tables, self._parts.standing(states)
+            given = whole, after, *tables, *standing, candidates.score, worth
+            kernel.call(kernel.compiled.add_costs, *given)
+            return worth
+        unseen = self._parts.find_unseen(states, shape)
+        costs = np.zeros(unseen.shape)
+        np.copyto(costs, whole[:, :, None], where=unseen)
+        self._take_off_what_is_begun(costs, states, unseen, after)
+        return candidates.score + self._sum_up(costs, candidates.token == self._eos)
 
-    def _costs(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean cost of a first token, that of one to come, and of one after it.
+    def _take_off_what_is_begun(
+        self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray
+    ) -> None:
+        """Let what is begun cost only what it lacks, of several parts the one that gains most."""
+        rows, missing = self._parts.find_begun(states, unseen)
+        if not len(rows):
+            return
+        flat = costs.reshape(len(costs), -1)
+        from_here = after[rows // unseen.shape[2]] * missing
+        gain = np.where(missing > 0, from_here - flat[:, rows], 0.0)
+        best = gain.argmax(axis=0)
+        flat[best, rows] += np.maximum(gain[best, np.arange(len(rows))], 0.0)
 
-        # shape of each: (sentences, 1).
+    def _sum_up(self, costs: FloatArray, ends: BoolArray) -> FloatArray:
+        """Return the costs of all parts; what may be given up costs its penalty at most.
+
+        An end has paid its penalties already. # shape: (sentences, candidates)
         """
-        mean = self._sum[:, 0] / np.maximum(self._number[:, 0], 1.0)
+        if not len(self._penalties):
+            total: FloatArray = costs.sum(axis=0)
+            return total
+        soft = self._parts.soft[:, :, None]
+        total = np.where(soft < 0, costs, 0.0).sum(axis=0)
+        for number, penalty in enumerate(self._penalties):
+            of_this = np.where(soft == number, costs, 0.0).sum(axis=0)
+            total += np.where(ends, 0.0, np.maximum(of_this, -penalty[:, None]))
+        return total
+
+    @property
+    def _mean(self) -> FloatArray:
+        """What first tokens cost on average. # shape: (sentences,)."""
+        mean: FloatArray = self._sum[:, 0] / np.maximum(self._number[:, 0], 1.0)
+        return mean
+
+    @property
+    def unit(self) -> FloatArray:
+        """What a first token costs on average, at least 1. # shape: (sentences, 1)."""
+        return np.maximum(-self._mean, 1.0)[:, None]
+
+    def _costs(self, step: int) -> tuple[FloatArray, FloatArray]:
+        """Return what a first token to come is expected to cost, and one after it.
+
+        # shape of each: (sentences,), of the first (parts, sentences) if there are drafts.
+        """
+        mean = self._mean
         after = self._sum[:, 1] + _EXPECTATION_WEIGHT * _CONTINUES * mean
         after /= self._number[:, 1] + _EXPECTATION_WEIGHT
         progress = np.minimum((step + 1) / self._expected, 1.0)
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
-        return mean[:, None], first[:, None], after[:, None]
+        if self._prices is not None:
+            place = min(step + 1, len(self._prices) - 1)
+            first = np.where(self.drafts > 0, self._prices[place], first)
+        return first, after
 
-    def _need(self, states: States, shape: tuple[int, ...]) -> IntArray:
-        """Return how many constraint tokens of what can't be given up are missing.
 
-        # shape: as given.
-        """
-        if self._automaton.soft is None:
-            return self._automaton.sizes[self._sentences, None] - states.bank.reshape(shape)
-        sentences = self._sentences.repeat(shape[1])
-        return self._automaton.hard_need(states, sentences).reshape(shape)
+def prices_by_place(draft: Draft, follows: BoolArray) -> FloatArray:
+    """Return what the first token of each part is going to cost when the output is at a place.
+
+    That is its log-probability at the best place of the draft that is still to come. A place
+    that has been passed counts too, the less the longer ago it was. Parts of an order are placed
+    in their order; ``follows`` marks those that come after the part before,
+    # shape: (parts, sentences). # shape: (places, parts, sentences)
+    """
+    log_prob = np.maximum(draft.log_prob, _CHEAPEST_TO_PASS)
+    log_prob = np.pad(log_prob, ((0, _BEHIND), (0, 0), (0, 0)))
+    places = np.arange(len(log_prob))
+    inside = places[:, None] <= draft.lengths  # shape: (places, sentences)
+    here = _best_so_far(np.where(inside[:, None], log_prob, -np.inf))
+    prices = np.empty_like(here)
+    rest = np.zeros(inside.shape)  # what the parts behind this one cost from each place on
+    for part in range(here.shape[1] - 1, -1, -1):
+        next_place = np.concatenate((rest[1:], rest[-1:]))
+        taken = np.where(inside, here[:, part] + next_place, -np.inf)
+        best = np.maximum.accumulate(taken[::-1])[::-1]  # of this place and those to come
+        best = np.where(inside, best, here[:, part] + rest)
+        prices[:, part] = best - rest
+        rest = np.where(follows[part], best, 0.0)
+    return prices
+
+
+def _best_so_far(log_prob: FloatArray) -> FloatArray:
+    """Return the best of the places up to each one; old ones have lost `LATENESS` a token.
+
+    # shape: as given, (places, …).
+    """
+    best = np.maximum(log_prob, _CHEAPEST_TO_PASS)
+    late = np.full(log_prob.shape[1:], _CHEAPEST_TO_PASS)
+    for place in range(1, len(best)):
+        recent = log_prob[max(place - SLACK, 0) : place]
+        if place > SLACK:
+            late = np.maximum(late, log_prob[place - SLACK - 1]) - LATENESS
+        np.maximum(best[place], np.maximum(recent.max(axis=0), late), out=best[place])
+    return best
+
+
+def _penalties(automaton: Automaton) -> FloatArray:
+    """Return the penalties of soft constraints, 0 where a sentence has fewer.
+
+    # shape: (soft constraints, sentences)
+    """
+    rows = [[soft.penalty for soft in layout.soft] for layout in automaton.layouts]
+    columns = list(zip_longest(*rows, fillvalue=0.0))
+    return np.array(columns, dtype=np.float64).reshape(len(columns), len(rows))
 
 
 def _beyond_first_tokens(automaton: Automaton) -> IntArray:

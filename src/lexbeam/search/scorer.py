@@ -12,7 +12,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from lexbeam.errors import ScorerError
+from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray, ScoreArray
 
 
@@ -91,6 +94,10 @@ class Scorer(Protocol):
         to the tokens of its source, at the step that scores the next token. A model that can't
         is searched without.
 
+        A scorer that leaves the states it is given as they are has an attribute ``restarts``,
+        which is true: then the search may begin a second time from the first state. One that
+        changes its state in place is searched without a draft (`search.draft`).
+
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
         other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
@@ -112,6 +119,29 @@ def can_hold(scorer: Scorer) -> bool:
 def can_attend(scorer: Scorer) -> bool:
     """Return whether the scorer can say which source tokens each row looks at."""
     return bool(getattr(scorer, "attends", False))
+
+
+def can_restart(scorer: Scorer) -> bool:
+    """Return whether the search may begin several times from the scorer's first state."""
+    return bool(getattr(scorer, "restarts", False))
+
+
+def readable(scores: Scores) -> Scores:
+    """Return scores as arrays that the compiled kernel reads."""
+    top_scores, top_ids, ask_scores, state, attention = scores
+    return Scores(
+        _readable_scores(top_scores),
+        np.ascontiguousarray(top_ids, np.int64),
+        _readable_scores(ask_scores),
+        state,
+        attention,
+    )
+
+
+def _readable_scores(scores: ScoreArray) -> ScoreArray:
+    if scores.dtype.char in "fd":
+        return np.ascontiguousarray(scores)
+    return np.ascontiguousarray(scores, np.float64)
 
 
 def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:
@@ -140,6 +170,13 @@ def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: in
     Everyone's first mistakes are probabilities in place of their logarithms, and to leave the
     end of sentence among the best tokens.
     """
+    if kernel.compiled is None or not kernel.call(
+        kernel.compiled.is_sound, *scores[:3], ban, eos, vocabulary_size, _ROUNDING
+    ):
+        _find_nonsense(scores, ban, eos, vocabulary_size)
+
+
+def _find_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int) -> None:
     top_scores, top_ids = scores.top_scores, scores.top_ids
     for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
         # The largest is NaN if any is, and NaN is not less than anything.

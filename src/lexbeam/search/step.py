@@ -12,16 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.allocation import Policy
-from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, constant_column, pick
+from lexbeam.search.arrays import (
+    PAD,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    constant_column,
+    number_rows,
+    pick,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import (
-    AskedTokens,
+    Answered,
     Candidates,
     Chosen,
-    Proposals,
     best_of_all,
     collect,
 )
@@ -29,8 +37,9 @@ from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_on
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
+from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
+from lexbeam.search.stopping import LookAhead
 from lexbeam.search.ties import TiedStep, Ties
 
 _IMPOSSIBLE = -1e9
@@ -108,6 +117,13 @@ class SearchStep:
             return self._plain(beam, live)
         return self._constrained(beam, live, self.automaton, beam.states, sizes, policy)
 
+    def look_ahead(self, chosen: Chosen) -> LookAhead | None:
+        """Return what is known of the chosen candidates beyond their scores, if anything is."""
+        if self.future_cost is None or chosen.worth is None or chosen.indices is None:
+            return None
+        worth = pick(chosen.worth, chosen.indices)
+        return LookAhead(worth, self.future_cost.drafts)
+
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
         nothing = np.empty((len(live), 0), np.int64)
@@ -116,7 +132,7 @@ class SearchStep:
             _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
         scores = self._ask_model(beam, live, nothing, ban)
         pool = self.beam_size * self.finishing.candidates_per_slot
-        candidates = best_of_all(self._lay_out(beam, live, scores, None), pool)
+        candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
             ended = candidates.token == self.scorer.eos
             chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
@@ -151,13 +167,13 @@ class SearchStep:
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
-        asked = AskedTokens.lay_out(beam, live, answer.tokens, answer.targets, scores)
-        proposals = self._lay_out(beam, live, scores, may_end.allowed)
+        asked = answer.tokens, answer.targets
+        answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(proposals, most, beam_sizes, automaton, states, asked, self.word_ends)
+        candidates = collect(answered, most, beam_sizes, automaton, states, asked, self.word_ends)
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
@@ -165,15 +181,19 @@ class SearchStep:
             )
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
-        worth = candidates.score
+        worth, unit = candidates.score, None
         if self.future_cost is not None:
             asked_for = answer.tokens[:, : answer.asked], answer.targets[:, : answer.asked]
             log_prob = scores.ask_scores[:, 1 : 1 + answer.asked]
             self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
+            unit = self.future_cost.unit
         # 4. The beam is divided among the banks, and filled.
         chosen = self._fill_beam(
-            candidates, worth, ended, lambda score: policy.select(banks, score)
+            candidates,
+            worth,
+            ended,
+            lambda score: policy.select(banks, score if unit is None else score / unit),
         )
         if answer.tied is not None and self.ties is not None:
             eos = self.scorer.eos
@@ -251,6 +271,8 @@ class SearchStep:
             **({"attention": True} if self.attends else {}),
         )
         scores = Scores(*answer)  # any sequence of its fields will do
+        if kernel.compiled is not None:
+            scores = readable(scores)
         refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
         refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
@@ -259,17 +281,17 @@ class SearchStep:
             possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
         return scores._replace(ask_scores=possible)
 
-    def _lay_out(
+    def _open(
         self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
-    ) -> Proposals:
-        """Lay the model's answer out by slot, and close what may not be chosen."""
+    ) -> Answered:
+        """Return what may be chosen of the model's answer."""
         if self.closed is not None:
             sentence = _sentence_of(beam, live)
             top_scores = np.where(self.closed[sentence, None], -np.inf, scores.top_scores)
             scores = scores._replace(top_scores=top_scores)
             if may_end is not None and self.prefix.forced is not None:
                 may_end = may_end | self.prefix.forced[sentence]
-        return Proposals.lay_out(beam, live, scores, self.prefix.first, may_end)
+        return Answered(beam, live, scores, self.prefix.first, may_end)
 
     # --- ends ---------------------------------------------------------------------------------
 
@@ -359,6 +381,5 @@ def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> I
     assert states is not None
     banks = states.bank
     if by_set:
-        sets = np.stack(automaton.met_sets(states))
-        banks = np.unique(sets, axis=1, return_inverse=True)[1].ravel()
+        banks = number_rows(automaton.met_sets(states))
     return banks.reshape(candidates.score.shape)

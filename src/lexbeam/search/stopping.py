@@ -8,14 +8,35 @@ as is usual for its source.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, flat_indices
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
 
 LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
+
+
+SLOTS_PER_LAG = 10.0
+"""Where all banks are compared, a hypothesis may lag by one ``lag`` more for so many slots.
+
+Expected costs are estimates, and a wide beam is there to be used.
+"""
+
+
+class LookAhead(NamedTuple):
+    """What a search that looks ahead knows of the hypotheses on its beam."""
+
+    worth: FloatArray
+    """Log-probabilities, and what constraints are expected to cost. # shape: as the beam"""
+    drafts: IntArray
+    """The tokens of each sentence's draft, its end counted; 0: it has none. # shape: (sentences,)
+    """
+
 
 _MORE_TOKENS = 3
 """Tokens that even the shortest output may have more than that."""
@@ -90,15 +111,49 @@ _NARROW = 24
 """Up to this beam size it is quicker to compare all hypotheses of a sentence with each other."""
 
 
-def prune(beam: Beam, finished: Finished, settings: Settings) -> Beam:
-    """Drop what is far below the best finished hypothesis, or below the best of its bank."""
+def prune(
+    beam: Beam, finished: Finished, settings: Settings, ahead: LookAhead | None = None
+) -> Beam:
+    """Drop what is far below the best finished hypothesis, or below the best of its bank.
+
+    Where a draft has shown what constraints cost, those that are still to be paid for count too,
+    and all banks are compared.
+    """
     ended, live = beam.finished, beam.live
+    drafted = ahead is not None and ahead.drafts.any()
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
+        if ahead is not None and drafted:
+            may_win = _may_win(beam, finished, ahead.drafts[:, None])
+            near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
-    if settings.lag is not None:
-        live = live & (beam.score >= best_of_bank(beam, live, finished.any) - settings.lag)
+    if settings.lag is not None and kernel.compiled is not None and not drafted:
+        live = live.copy()
+        bank = None if beam.states is None else beam.states.bank
+        given = beam.score, live, bank, len(live), settings.lag
+        kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None:
+        near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
+        if ahead is not None and drafted:
+            worth = ahead.worth[:, : live.shape[1]]
+            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+            lag = settings.lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
+            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
+        live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:
+    """Return a mask of what may become better than the outputs that have been found.
+
+    A score is divided by the length, so that an output that has paid much for its constraints
+    gets better by running on. Here lengths count no further than that of the draft: what is
+    longer has to be more probable. # shape: as the beam.
+    """
+    longest = np.maximum(drafts, 1)
+    length = np.minimum(finished.step[:, -1:] + 1, longest)
+    may_win: BoolArray = beam.log_prob * length >= finished.log_prob[:, -1:] * longest
+    return may_win
 
 
 def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:

@@ -53,7 +53,7 @@ class _Choice:
     score: float
     cost: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "text": self.word,
             "start": self.start,
@@ -92,7 +92,7 @@ async def find_alternatives(
     if isinstance(best, LexbeamError):
         raise ApiError(status_of(best), str(best))
     choices = _choices(model, best, others, place)
-    return [each.to_json() for each in _distinct(choices, place, request.text)][:_WANTED]
+    return [each.to_dict() for each in _distinct(choices, place, request.text)][:_WANTED]
 
 
 def _choices(

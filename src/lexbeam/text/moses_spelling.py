@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from lexbeam.text.literals import Placed
 from lexbeam.text.moses_vocabulary import INVISIBLE, MosesBpe
+from lexbeam.text.phrases import Spelling
 from lexbeam.text.prefixes import completions
-from lexbeam.text.shown_phrases import Assignment, Placed, ShownPhrase, Spelling
-from lexbeam.text.spelling import Phrases, TargetText, as_shown
+from lexbeam.text.spelling import TargetText
 from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 
 _MARK = "\ufdd0"  # not a character: stands for a unit while the words around it are joined
@@ -52,28 +54,32 @@ class MosesText(TargetText):
         found = completions(self._wordwise, " ".join(words), spelling.ids)
         return [replace(spelling, ids=ids) for ids, _ in found]
 
-    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
-        """Return which tokens show each phrase; how its words are joined comes later."""
-        as_written = [
-            ShownPhrase(tuple(tuple(replace(s, written="") for s in part) for part in shown.parts))
-            for shown in map(as_shown, phrases)
-        ]
-        return super()._assign(tokens, pieces, as_written)
+    def _literal_word(self, ids: Sequence[int], pieces: Sequence[str], word: str) -> Sequence[int]:  # noqa: ARG002
+        """Return the tokens of a word, of which the unknown ones are replaced.
 
-    def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
-        words = self._moses.words([piece for piece in pieces if piece])
-        spellings = _spellings_of(phrases)
+        How words are joined comes later, when all are known.
+        """
+        return self._literal_pieces(ids, pieces)
+
+    def _write(
+        self, pieces: list[str], placed: Sequence[Placed], phrases: Sequence[Spelling]
+    ) -> str:
+        written = _with_literals(pieces, placed)
+        words = self._moses.words([piece for piece in written if piece])
         units: Units = {}
         while True:
             text = self._join(words, units)
-            more = self._unite(words, units, text, spellings)
+            more = self._unite(words, units, text, phrases)
             if more == units:
                 return text
             units = more
 
-    def _ends(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> list[int]:
+    def _ends(
+        self, pieces: list[str], placed: Sequence[Placed], phrases: Sequence[Spelling]
+    ) -> list[int]:
         text = self._write(pieces, placed, phrases)
-        written = ["".join(self._moses.words([piece])) for piece in pieces]
+        shown = _with_literals(pieces, placed)
+        written = ["".join(self._moses.words([piece])) for piece in shown]
         return [end for _, end in _follow(text, written)]
 
     def _join(self, words: Sequence[str], units: Units) -> str:
@@ -122,13 +128,12 @@ class MosesText(TargetText):
             yield made_of, alike
 
 
-def _spellings_of(phrases: Phrases) -> list[Spelling]:
-    """Return the spellings of phrases; of a prefix that goes on in several ways only the first."""
-    found: list[Spelling] = []
-    for phrase in map(as_shown, phrases):
-        for part in phrase.parts:
-            found += part[:1] if part[0].begins else part
-    return found
+def _with_literals(pieces: Sequence[str], placed: Sequence[Placed]) -> list[str]:
+    """Return pieces with the characters that the vocabulary lacks."""
+    written = list(pieces)
+    for start, _, text in placed:
+        written[start] = SPACE + text[1:] if text.startswith(" ") else text
+    return written
 
 
 def _inside(units: Units) -> set[int]:

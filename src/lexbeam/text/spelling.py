@@ -9,35 +9,24 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 import sentencepiece
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.languages import base_language
+from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed
+from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
-from lexbeam.text.shown_phrases import (
-    Assignment,
-    Placed,
-    ShownPhrase,
-    Spelling,
-    assign_tokens,
-    outermost,
-)
 from lexbeam.text.surroundings import spell_beside_punctuation
 from lexbeam.text.token_offsets import spans_between, token_offsets
 from lexbeam.text.vocabulary import SPACE, Processor
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
-
-__all__ = ["ShownPhrase", "SourceText", "Spelling", "TargetText"]
-
-Phrases = Sequence[ShownPhrase | Spelling]
-"""What an output has to show; a spelling is a phrase that may stand anywhere."""
-
-_MARK = "\ufdd0"  # not a character: stands for a phrase until the tokens are joined
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 
@@ -94,33 +83,51 @@ class TargetText:
         self._bare = _without_space(processor)
         self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
+        self._literals: Literals | None = None
+
+    def with_literals(self, vocabulary_size: int) -> Self:
+        """Return the same target side for one text, in which any character can be written.
+
+        What the vocabulary lacks or normalises is spelled with tokens beyond those of the model,
+        of which there are ``vocabulary_size`` (`lexbeam.text.literals`).
+        """
+        own = copy(self)
+        own._literals = Literals(vocabulary_size)
+        return own
+
+    @property
+    def aliases(self) -> Aliases:
+        """The tokens beyond the vocabulary that phrases were spelled with."""
+        return Aliases() if self._literals is None else self._literals.aliases
 
     @property
     def separator(self) -> str:
         """What the target language puts between two sentences."""
         return "" if self.is_unspaced else " "
 
-    def decode(self, ids: Iterable[int], phrases: Phrases = ()) -> str:
+    def decode(self, ids: Iterable[int], phrases: Sequence[Spelling] = ()) -> str:
         """Return the text of tokens, without the end of sentence and other control tokens.
 
-        Phrases are written as they were asked for, with their unknown characters. An unknown
-        token that belongs to no phrase writes nothing.
+        ``phrases`` are those that were asked for; where words are joined by rules
+        (`lexbeam.text.moses_spelling`), they say how. An unknown token writes nothing.
         """
-        pieces, placed = self._place(ids, phrases)
-        return self._write(pieces, placed, phrases)
+        return self._write(*self._place(ids), phrases)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the pieces of tokens as the vocabulary writes them."""
-        size = self._processor.get_piece_size()
-        return self._processor.id_to_piece([int(i) if i < size else self._eos for i in ids])
+        size, tokens = self._processor.get_piece_size(), [int(i) for i in ids]
+        known = tokens if self._literals is None else self._literals.known(tokens)
+        return self._processor.id_to_piece([i if i < size else self._eos for i in known])
 
-    def tokens_at(self, ids: Sequence[int], span: Span, phrases: Phrases = ()) -> tuple[int, ...]:
+    def tokens_at(
+        self, ids: Sequence[int], span: Span, phrases: Sequence[Spelling] = ()
+    ) -> tuple[int, ...]:
         """Return the tokens that write a span of the decoded text.
 
         If the first of them begins exactly there, without a space, the token before it is
         returned with them: only both together show that a word starts there.
         """
-        pieces, placed = self._place(ids, phrases)
+        pieces, placed = self._place(ids)
         ends = self._ends(pieces, placed, phrases)
         first = sum(end <= span[0] for end in ends)
         last = sum(end < span[1] for end in ends)
@@ -128,50 +135,51 @@ class TargetText:
             first -= 1
         return tuple(int(i) for i in ids[first : last + 1])
 
-    def token_spans(self, ids: Sequence[int], phrases: Phrases = ()) -> list[Span]:
+    def token_spans(self, ids: Sequence[int], phrases: Sequence[Spelling] = ()) -> list[Span]:
         """Return where in the decoded text each token stands, without white space.
 
         A token that writes nothing of its own has an empty span.
         """
-        pieces, placed = self._place(ids, phrases)
+        pieces, placed = self._place(ids)
         text = self._write(pieces, placed, phrases)
         ends = self._ends(pieces, placed, phrases) if pieces else []
         return spans_between(text, ends)
 
-    def _place(self, ids: Iterable[int], phrases: Phrases) -> tuple[list[str], list[Placed]]:
-        """Return the pieces of an output with its unknown characters, and what is rewritten."""
+    def _place(self, ids: Iterable[int]) -> tuple[list[str], list[Placed]]:
+        """Return the pieces of an output, and what it shows otherwise than they write it."""
         tokens = [int(i) for i in ids]
         pieces = self.pieces(tokens)
-        assigned = self._assign(tokens, pieces, phrases)
-        placed = [each for group in assigned for each in group or ()]
-        for index, token in enumerate(tokens):
-            if token == self._processor.unk_id():
+        placed = [] if self._literals is None else list(self._literals.placed(tokens))
+        shown = {index for each in placed for index in range(each.start, each.end)}
+        known = tokens if self._literals is None else self._literals.known(tokens)
+        for index, token in enumerate(known):
+            if token == self._processor.unk_id() and index not in shown:
                 pieces[index] = ""
                 if index and pieces[index - 1] == SPACE:
                     pieces[index - 1] = ""
-        for each in placed:
-            if each.spelling.pieces:
-                pieces[each.start : each.end] = each.spelling.pieces
-        return pieces, outermost(placed)
+        return pieces, placed
 
-    def _assign(self, tokens: Sequence[int], pieces: Sequence[str], phrases: Phrases) -> Assignment:
-        """Return which tokens show each phrase."""
-        size = len(tokens)
-        while size and tokens[size - 1] == self._eos:
-            size -= 1
-        return assign_tokens(tokens[:size], pieces[:size], list(map(as_shown, phrases)))
-
-    def _write(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> str:  # noqa: ARG002
+    def _write(
+        self,
+        pieces: list[str],
+        placed: Sequence[Placed],
+        phrases: Sequence[Spelling],  # noqa: ARG002
+    ) -> str:
         """Return pieces as a text in which phrases look as they were asked for."""
-        marked, surfaces = _marked(pieces, placed)
+        marked = mark_placed(pieces, placed)
         text: str = self._processor.decode(marked)
-        return _filled(text.strip(), surfaces)
+        return fill_marks(text.strip(), placed)
 
-    def _ends(self, pieces: list[str], placed: Sequence[Placed], phrases: Phrases) -> list[int]:  # noqa: ARG002
+    def _ends(
+        self,
+        pieces: list[str],
+        placed: Sequence[Placed],
+        phrases: Sequence[Spelling],  # noqa: ARG002
+    ) -> list[int]:
         """Return the offset in the text of pieces at which each of them ends."""
-        marked, surfaces = _marked(pieces, placed)
+        marked = mark_placed(pieces, placed)
         written = [
-            _filled(self._processor.decode(marked[: i + 1]), surfaces) for i in range(len(marked))
+            fill_marks(self._processor.decode(marked[: i + 1]), placed) for i in range(len(marked))
         ]
         offset = len(written[-1]) - len(written[-1].lstrip())
         return [len(text) - offset for text in written]
@@ -207,10 +215,13 @@ class TargetText:
         known = [spelling for spelling in ways if not spelling.pieces]
         if not ways:
             raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
-        return known or ways
+        return [self._literal(spelling) for spelling in known or ways]
 
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
+        return self._literal(self._spell_prefix(prefix))
+
+    def _spell_prefix(self, prefix: str) -> Spelling:
         spelling = self._spelling(self._processor, prefix, spaced=True)
         if not spelling.surface:
             raise ConstraintError(f"{quoted(prefix)} has no characters that can be written")
@@ -218,19 +229,53 @@ class TargetText:
 
     def spell_beginnings(self, prefix: str) -> list[Spelling]:
         """Return the spellings of a prefix whose last word may go on, as far as one token more."""
-        spelling = self.spell_prefix(prefix)
+        spelling = self._spell_prefix(prefix)
         if spelling.pieces:
-            return [spelling]
+            return [self._literal(spelling)]
         written = spelling.written or spelling.surface
         return [
-            replace(
-                spelling,
-                ids=ids,
-                surface=spelling.surface + rest,
-                written=spelling.written and written + rest,
+            self._literal(
+                replace(
+                    spelling,
+                    ids=ids,
+                    surface=spelling.surface + rest,
+                    written=spelling.written and written + rest,
+                )
             )
             for ids, rest in completions(self._processor, written, spelling.ids)
         ]
+
+    def _literal(self, spelling: Spelling) -> Spelling:
+        """Return a spelling that shows its phrase as it was asked for, if it does not yet."""
+        if self._literals is None or not spelling.is_rewritten:
+            return spelling
+        pieces = list(spelling.pieces) or self.pieces(spelling.ids)
+        starts = [i for i, piece in enumerate(pieces) if not i or piece.startswith(SPACE)]
+        words = spelling.surface.split(" ")
+        if len(starts) != len(words):
+            starts, words = [0], [spelling.surface]
+        ids: list[int] = []
+        for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
+            ids += self._literal_word(spelling.ids[start:end], pieces[start:end], word)
+        return replace(spelling, ids=tuple(ids))
+
+    def _literal_word(self, ids: Sequence[int], pieces: Sequence[str], word: str) -> Sequence[int]:
+        """Return the tokens of a word, of which those that can't write it are replaced."""
+        assert self._literals is not None
+        if self._processor.decode(list(pieces)).strip() != word:
+            space = " " if pieces[0].startswith(SPACE) else ""
+            return self._literals.tokens_for(space + word, ids)
+        return self._literal_pieces(ids, pieces)
+
+    def _literal_pieces(self, ids: Sequence[int], pieces: Sequence[str]) -> list[int]:
+        """Return tokens, of which the unknown ones are replaced."""
+        assert self._literals is not None
+        unknown = self._processor.unk_id()
+        found = []
+        for token, piece in zip(ids, pieces, strict=True):
+            text = " " + piece[1:] if piece.startswith(SPACE) else piece
+            found.append(self._literals.tokens_for(text, [token])[0] if token == unknown else token)
+        return found
 
     def _ways(self, phrase: str) -> list[Spelling]:
         """Return the possible spellings; they are cached, since terms of a glossary come again."""
@@ -301,32 +346,6 @@ def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
             yield chr(code) if code < 0x80 else ""
         else:
             yield "" if any(flag) else piece.replace(SPACE, " ")
-
-
-def as_shown(phrase: ShownPhrase | Spelling) -> ShownPhrase:
-    """Return a phrase; a spelling is one that may stand anywhere."""
-    return ShownPhrase(((phrase,),)) if isinstance(phrase, Spelling) else phrase
-
-
-def asked_as(phrase: str, spelling: Spelling) -> Spelling:
-    """Return a spelling that shows a phrase as it was asked for, not as the model normalises it."""
-    same = unicodedata.normalize("NFC", spelling.surface) == unicodedata.normalize("NFC", phrase)
-    return spelling if same else replace(spelling, surface=phrase, written=spelling.surface)
-
-
-def _marked(pieces: Sequence[str], placed: Sequence[Placed]) -> tuple[list[str], list[str]]:
-    """Return pieces with a mark for each phrase that is rewritten, and what to put there."""
-    marked = list(pieces)
-    for start, end, _ in placed:
-        space = " " if pieces[start].startswith(SPACE) else ""
-        marked[start:end] = [space + _MARK] + [""] * (end - start - 1)
-    return marked, [each.spelling.surface for each in placed]
-
-
-def _filled(text: str, surfaces: Sequence[str]) -> str:
-    """Return a text with phrases in place of the marks."""
-    first, *others = text.split(_MARK)
-    return first + "".join(map("".join, zip(surfaces, others, strict=False)))
 
 
 def _without_space(processor: Processor) -> Processor | None:

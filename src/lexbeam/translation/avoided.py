@@ -9,7 +9,8 @@ from functools import lru_cache
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, matches, variants
-from lexbeam.text.spelling import Spelling, TargetText
+from lexbeam.text.phrases import Spelling
+from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import Span
 
 MOST_AT_FIRST = 64

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from lexbeam.errors import InputError
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
-from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledPrefix
 
 
@@ -75,5 +76,10 @@ def _trials(document: Document, number: int) -> list[_Trial]:
             job = document.job(sentence, others + dropped, firm={number})
             trials.append(_Trial(number, sentence, -1, job))
         elif len(others) < len(sentence.searched):
-            trials.append(_Trial(number, sentence, 1, document.job(sentence, others)))
+            trials.append(_Trial(number, sentence, 1, _without_it(document, sentence, others)))
     return trials
+
+
+def _without_it(document: Document, sentence: SentenceState, others: Sequence[Piece]) -> Job:
+    """Return the search for the other pieces; what the demand displaced may be said again."""
+    return replace(document.job(sentence, others), avoid=tuple(sentence.avoid))

@@ -17,15 +17,16 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
+from lexbeam.text.phrases import Spelling
 from lexbeam.text.sentence_splitter import Part, split_text
-from lexbeam.text.spelling import ShownPhrase, SourceText, TargetText
+from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
-from lexbeam.translation.shared_tokens import DemandedPart, required_occurrences
+from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
@@ -52,17 +53,20 @@ class Document:
         target: TargetText,
         settings: TextSettings,
         max_source_length: int,
+        vocabulary_size: int,
         find_invented: Callable[[str], list[Span]] = lambda _: [],
     ) -> None:
         """Cut and spell; ``find_invented`` finds what a translation has and the text does not."""
         self.text = text
-        self.target = target
+        self.vocabulary = target
+        """The target side without tokens of this text's own."""
+        self.target = target = target.with_literals(vocabulary_size)
         self._source = source
         self.settings = settings
         self.find_invented = find_invented
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
-        self.avoidance = Avoidance.spell(constraints.avoid, target)
+        self.avoidance = Avoidance.spell(constraints.avoid, self.vocabulary)
         self.demands = limit_exact(
             [
                 SpelledConstraint.spell(asked, target, self.avoidance.words)
@@ -124,7 +128,7 @@ class Document:
         """
         prefix = sentence.prefix if prefix is None else prefix
         parts = self._parts(pieces, firm)
-        required = {**required_occurrences(parts, prefix), **sentence.required}
+        required = sentence.required
         phrases: list[Tokens | Pattern] = [
             self.demand(piece.unit).pattern(
                 piece.first, piece.last, self.units[piece.unit] in firm, required
@@ -157,6 +161,7 @@ class Document:
             settings=settings or (self.settings.of_ties if ties else self.settings.of_search),
             ties=ties,
             align=self.settings.alignments,
+            aliases=self.target.aliases,
             name=partial(self._name, names, avoid),
         )
 
@@ -211,10 +216,12 @@ class Document:
 
     # --- text --------------------------------------------------------------------------------
 
-    def shown(self, sentence: SentenceState) -> list[ShownPhrase]:
+    def shown(self, sentence: SentenceState) -> list[Spelling]:
         """Return what the translation of a sentence has to show, as it was searched."""
         demanded = [
-            self.demand(piece.unit).shown(piece.first, piece.last) for piece in sentence.searched
+            spelling
+            for piece in sentence.searched
+            for spelling in self.demand(piece.unit).shown(piece.first, piece.last)
         ]
         return sentence.prefix.shown + demanded
 

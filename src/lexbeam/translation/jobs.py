@@ -8,12 +8,16 @@ top-down while the jobs of all texts share their batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from lexbeam.errors import InputError, LexbeamError, Subject
+from lexbeam.search.aliases import AliasScorer
 from lexbeam.search.arrays import BoolArray, Tokens
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
@@ -21,6 +25,7 @@ from lexbeam.search.beam_search import decode
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
+from lexbeam.text.literals import Aliases
 
 Hypotheses = list[Hypothesis]
 """What was found for one job, best first; nothing where the search found no way."""
@@ -52,6 +57,8 @@ class Job:
     """The source tokens that phrases translate, by the index of the phrase."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
+    aliases: Aliases = field(default_factory=Aliases)
+    """Tokens of its own, beyond the vocabulary."""
     name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
     """Says in the user's words what an error of the search speaks of."""
 
@@ -71,16 +78,35 @@ class SearchObserver(Protocol):
 
 
 class BatchDecoder:
-    """A scorer together with the word boundaries of its target vocabulary."""
+    """A scorer together with the word boundaries of its target vocabulary.
+
+    ``threads`` batches are searched side by side: a search spends most of its time in the model,
+    which several threads can run at once.
+    With ``sets_aside``, searches without constraints that are to stop when nothing is ``likely``
+    to be better end as `lexbeam.models.model.Model` says.
+    """
 
     def __init__(
-        self, scorer: Scorer, boundary: BoolArray, closing: BoolArray, starting: BoolArray
+        self,
+        scorer: Scorer,
+        boundary: BoolArray,
+        closing: BoolArray,
+        starting: BoolArray,
+        threads: int = 1,
+        sets_aside: bool = False,
     ) -> None:
+        self._threads = threads
+        self._sets_aside = sets_aside
         self._scorer = scorer
         self._boundary = boundary
         self._closing = closing
         self._starting = starting
         self._observer: SearchObserver | None = None
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of tokens that the model knows."""
+        return self._scorer.vocabulary_size
 
     @property
     def scorer(self) -> Scorer:
@@ -97,18 +123,36 @@ class BatchDecoder:
         """Search for all jobs; return what became of each, in the order of the jobs.
 
         Jobs of equal settings and like length go together, so that no row of a batch waits long
-        for others.
+        for others. So do those that have the same tokens of their own.
         """
-        groups: dict[Settings, list[int]] = {}
+        groups: dict[tuple[Settings, Aliases, bool], list[int]] = {}
         for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
-            groups.setdefault(jobs[i].settings, []).append(i)
+            key = jobs[i].settings, jobs[i].aliases, self._is_aside(jobs[i])
+            groups.setdefault(key, []).append(i)
         found: Found = [[] for _ in jobs]
-        for indices in groups.values():
-            for start in range(0, len(indices), batch_size):
-                batch = indices[start : start + batch_size]
-                for i, each in zip(batch, self._run_batch([jobs[i] for i in batch]), strict=True):
-                    found[i] = each
+        batches = [
+            indices[start : start + size]
+            for indices in groups.values()
+            for size in [min(batch_size, -(-len(indices) // self._threads))]
+            for start in range(0, len(indices), size)
+        ]
+        results = self._run_batches([[jobs[i] for i in batch] for batch in batches])
+        for batch, result in zip(batches, results, strict=True):
+            for i, each in zip(batch, result, strict=True):
+                found[i] = each
         return found
+
+    def _run_batches(self, batches: Sequence[list[Job]]) -> list[Found]:
+        """Search for several batches, as many at a time as there are threads."""
+        if self._threads == 1 or len(batches) < 2 or self._observer is not None:
+            return [self._run_batch(batch) for batch in batches]
+        executor = ThreadPoolExecutor(self._threads, "search")
+        try:
+            # The last are the longest; they begin first, so that no thread is left alone with one.
+            running = [executor.submit(self._run_batch, batch) for batch in reversed(batches)]
+            return [future.result() for future in reversed(running)]
+        finally:
+            executor.shutdown(cancel_futures=True)
 
     def _run_batch(self, jobs: list[Job]) -> Found:
         """Search for jobs of equal settings; one that is refused is taken out of the batch.
@@ -138,28 +182,44 @@ class BatchDecoder:
             break
         return found
 
+    def _is_aside(self, job: Job) -> bool:
+        """Return whether what has finished leaves its slot."""
+        return self._sets_aside and not job.phrases and job.settings.stop == "likely"
+
     def _decode(self, jobs: Sequence[Job]) -> list[Hypotheses]:
-        settings = jobs[0].settings
+        settings, aliases = jobs[0].settings, jobs[0].aliases
+        nbest, aside = settings.nbest, self._is_aside(jobs[0])
+        if aside:
+            as_many = max(nbest, settings.beam_size)
+            settings = replace(settings, stop="full", nbest=as_many, prune=None, lag=None)
         observer = self._observer
+        scorer: Scorer = AliasScorer(self._scorer, aliases.tokens) if aliases else self._scorer
         hypotheses = decode(
-            self._scorer,
+            scorer,
             [job.source for job in jobs],
             [list(job.phrases) for job in jobs],
             [list(job.avoid) for job in jobs],
             prefix=[job.prefix for job in jobs] if any(job.prefix for job in jobs) else None,
             whole_prefix=[job.whole_prefix for job in jobs],
             max_length=[job.max_length for job in jobs],
-            boundary=self._boundary,
-            closing=self._closing,
-            starting=self._starting,
-            observer=observer.begin(jobs, settings, self._scorer) if observer else None,
+            boundary=_extended(self._boundary, aliases.boundary),
+            closing=_extended(self._closing, aliases.closing),
+            starting=_extended(self._starting, aliases.starting),
+            observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             align=observer is not None or any(job.align for job in jobs),
+            aside=aside,
             settings=settings,
         )
+        hypotheses = [found[:nbest] for found in hypotheses]
         if observer is not None:
             observer.end(hypotheses)
         return hypotheses
+
+
+def _extended(mask: BoolArray, more: Sequence[bool]) -> BoolArray:
+    """Return a mask with the marks of tokens beyond the vocabulary."""
+    return np.concatenate((mask, np.array(more, np.bool_))) if more else mask
 
 
 def _renamed(error: LexbeamError, job: Job) -> LexbeamError:

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.matching import find_all
 from lexbeam.errors import InputError
 from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
@@ -55,9 +57,12 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
         sentence.dropped = [piece for piece in sentence.searched if piece.unit in soft]
     dropping = [sentence for sentence in document.sentences if sentence.dropped]
     kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
-    found = yield [
-        document.job(sentence, pieces) for sentence, pieces in zip(dropping, kept, strict=True)
-    ]
+    try:
+        found = yield [
+            document.job(sentence, pieces) for sentence, pieces in zip(dropping, kept, strict=True)
+        ]
+    except InputError:  # What a repair avoids may be in the way; what was found stays.
+        return
     for sentence, pieces, hypotheses in zip(dropping, kept, found, strict=True):
         if hypotheses and hypotheses[0].score > sentence.best.score:
             sentence.take(hypotheses, pieces)
@@ -70,16 +75,30 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     """
     known = len(sentence.avoid)
     demanded = document.shown(sentence)
-    ids = [way.ids for phrase in demanded for part in phrase.parts for way in part]
+    ids = [way.ids for way in demanded]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
-        for span in (*document.avoidance.find(text), *document.find_invented(text)):
+        for span in (*document.avoidance.find(text), *_invented(document, sentence, text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if tokens not in sentence.avoid and not needed:
                 sentence.avoid.append(tokens)
     return len(sentence.avoid) > known
+
+
+def _invented(document: Document, sentence: SentenceState, text: str) -> list[Span]:
+    """Return what a translation has and its source does not, without what was asked for."""
+    invented = document.find_invented(text)
+    if not invented:
+        return []
+    asked = [document.demand(p.unit).surface.cut(p.first, p.last) for p in sentence.assigned]
+    demanded = [span for found in find_all(text, asked) for each in found for span in each]
+    return [
+        span
+        for span in invented
+        if not any(span[0] < end and start < span[1] for start, end in demanded)
+    ]
 
 
 def _respell_missing(document: Document, sentence: SentenceState) -> bool:

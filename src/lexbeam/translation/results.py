@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.signature import Signature
+
+
+def marked(text: str, spans: Sequence[Span]) -> str:
+    """Return a text as HTML with some spans marked."""
+    written, end = [], 0
+    for start, stop in sorted(spans):
+        if start >= end:
+            written += [escape(text[end:start]), f"<mark>{escape(text[start:stop])}</mark>"]
+            end = stop
+    return "".join([*written, escape(text[end:])])
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,17 @@ class ConstraintReport:
         return record
 
 
+def _spans(report: ConstraintReport) -> tuple[Span, ...]:
+    return report.spans or ((report.span,) if report.span else ())
+
+
+def _shown(report: ConstraintReport) -> str:
+    """Return a constraint in short: what was asked for, and where it stands."""
+    if report.span is None:
+        return f"{report.text!r} {'dropped' if report.dropped else 'not met'}"
+    return f"{report.text!r} at {report.span[0]}:{report.span[1]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A word of the source and a word of the translation that translates it, or a part of it."""
@@ -75,7 +98,7 @@ class Link:
         return {"source": list(self.source), "target": list(self.target)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Alternative:
     """One of the best translations of a text.
 
@@ -90,6 +113,11 @@ class Alternative:
     unavoided: list[str] = field(default_factory=list)
     alignment: list[Link] | None = None
     """Which words translate which, by the order of the translation. On request only."""
+
+    def __repr__(self) -> str:
+        """Return text, score and constraints: what a reader wants to see first."""
+        met = "".join(f", {_shown(report)}" for report in self.constraints)
+        return f"<{type(self).__name__} {self.text!r}, score {self.score:.3f}{met}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict for JSON with ``translation``, ``score`` and ``constraints``.
@@ -108,13 +136,26 @@ class Alternative:
         return record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Translation(Alternative):
     """The best translation of a text; ``nbest`` lists it and the next best ones."""
 
     nbest: list[Alternative] = field(default_factory=list)
-    signature: Signature | None = field(default=None, compare=False, repr=False)
+    signature: Signature | None = field(default=None, compare=False)
     """The version, model and settings that made it."""
+    source: str | None = field(default=None, compare=False)
+    """The text that was translated."""
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: source and translation, with the constraints marked."""
+        met = [report for report in self.constraints if report.met]
+        lines = [marked(self.text, [span for report in met for span in _spans(report)])]
+        if self.source is not None:
+            sources = [span for report in met for span in report.sources]
+            lines.insert(0, f"<small>{marked(self.source, sources)}</small>")
+        missing = [escape(report.text) for report in self.constraints if not report.met]
+        lines += [f"<small>not met: {', '.join(missing)}</small>"] if missing else []
+        return "<br>".join(lines)
 
     def to_dict(self, signature: bool = False) -> dict[str, Any]:
         """Return the fields of the best one, and ``nbest`` when there are several.

@@ -12,7 +12,8 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
-from lexbeam.text.spelling import ShownPhrase, Spelling, TargetText
+from lexbeam.text.phrases import Spelling
+from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.results import ConstraintReport
 
@@ -56,13 +57,9 @@ class SpelledConstraint:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the search sees to it that it does not occur more often than asked for.
-
-        Of unknown characters it can't know which they are.
-        """
+        """Whether the search sees to it that it does not occur more often than asked for."""
         asked = self.asked
-        limited = self.is_limited and asked.at_most is not None
-        return limited and asked.soft is None and not any(s.pieces for s in self.spellings)
+        return self.is_limited and asked.at_most is not None and asked.soft is None
 
     @property
     def spellings(self) -> list[Spelling]:
@@ -108,9 +105,9 @@ class SpelledConstraint:
             exact=self.is_exact,
         )
 
-    def shown(self, first: int, last: int) -> ShownPhrase:
+    def shown(self, first: int, last: int) -> list[Spelling]:
         """Return what the output has to show: the parts from ``first`` to before ``last``."""
-        return ShownPhrase(self.parts[first:last], self.asked.within, self.asked.at_end)
+        return [spelling for part in self.parts[first:last] for spelling in part]
 
     def report(
         self,
@@ -182,10 +179,9 @@ class SpelledPrefix:
         return max((len(way.ids) for way in self.spellings), default=0)
 
     @property
-    def shown(self) -> list[ShownPhrase]:
+    def shown(self) -> list[Spelling]:
         """What the output has to show for it: nothing if its tokens write it as it is."""
-        is_rewritten = any(way.is_rewritten for way in self.spellings[:1])
-        return [ShownPhrase((self.spellings,))] if is_rewritten else []
+        return [way for way in self.spellings[:1] if way.is_rewritten]
 
 
 def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
@@ -230,7 +226,7 @@ def _spell_parts(
     parts = []
     for part in asked.parts:
         ways = dict.fromkeys(s for form in part for s in _spell(form, asked, target, spaced))
-        usable = [way for way in ways if usable_forms((way.written or way.surface,), avoided)]
+        usable = [way for way in ways if usable_forms((way.surface,), avoided)]
         spoilt = len(usable) < len(ways) and not all(way.first for way in ways)
         if not usable or (spoilt and all(way.first for way in usable)):
             raise ConstraintError(

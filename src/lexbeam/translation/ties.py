@@ -136,8 +136,8 @@ def find_displaced(
     ]
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
-    unspaced = [way.ids for word in usable for way in document.target.spell_all(word)]
-    return list(dict.fromkeys((*Avoidance.spell(phrases, document.target).tokens, *unspaced)))
+    unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
+    return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
 
 
 def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:

@@ -104,3 +104,19 @@ def test_at_every_state_the_next_token_of_a_plan_is_at_hand(seed: int) -> None:
         except ConstraintError:
             continue
         check(automaton, size, eos)
+
+
+def test_of_many_states_equal_ones_are_looked_at_once() -> None:
+    words = None
+    phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
+    automaton = Automaton([phrases], [[(4, 4)]], 8, words, False, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert not needs.exact[0]
+    tokens = np.random.default_rng(3).integers(2, 7, (4, 3000))
+    states = automaton.start().take(np.zeros(3000, np.int64))
+    for step in tokens:
+        states = automaton.advance(states, step)
+    together = needs.needs(states, np.zeros(3000, np.int64))
+    for row in range(0, 3000, 97):
+        assert together[row] == needs.need_of(0, states.take(np.array([row])))
+    assert len(set(together.tolist())) > 3

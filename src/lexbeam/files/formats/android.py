@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
-from lexbeam.files.units import Edit, Options, Unit
+from lexbeam.files.units import Edit, Unit
 from lexbeam.files.xml_inline import PAIR, POINT, WORD, Inline, read_inline, write_inline
-from lexbeam.files.xml_scanner import Token, XmlFile, escape, unescape
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token, escape, unescape
 from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -23,40 +23,36 @@ def _is_android(_name: str, head: bytes) -> bool:
 
 
 @register("android", ".xml", recognise=_is_android)
-class AndroidScan:
+class AndroidScan(XmlScan):
     """A file of Android resources."""
 
-    def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "resources":
-            raise InputError("the root element of the file is not <resources>")
+    root = "resources"
 
     def units(self) -> Iterator[Unit]:
         """Yield the strings, the items of arrays and the forms of plurals."""
         xml = self._xml
         group, locked, count = "", False, 0
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind == "end" and token.name in ("string-array", "plurals", "array"):
-                group, locked = "", False
-            if token.kind != "start":
-                continue
-            attributes = xml.attributes(token)
-            fixed = attributes.get("translatable") == "false"
-            if token.name in ("string-array", "plurals", "array"):
-                group, locked, count = attributes.get("name", "?"), fixed, 0
-            elif token.name == "string" or (token.name == "item" and group):
-                end = xml.element_end(tokens)
+        name, start = "", -1
+        for token in xml.tags("string", "string-array", "plurals", "array", "item"):
+            text = token.name == "string" or (token.name == "item" and bool(group))
+            if token.kind == "end":
+                if not text:
+                    group, locked = "", False
+                elif start >= 0:
+                    unit = self._unit(name, start, token.start)
+                    if unit is not None:
+                        yield unit
+                start = -1
+            elif token.kind == "start":
+                attributes = xml.attributes(token)
+                fixed = attributes.get("translatable") == "false"
                 name = attributes.get("name", "?")
                 if token.name == "item":
                     name = f"{group}[{attributes.get('quantity', count)}]"
                     count += 1
-                if not (fixed or locked):
-                    unit = self._unit(name, token.end, end.start)
-                    if unit is not None:
-                        yield unit
+                elif not text:
+                    group, locked, count = name, fixed, 0
+                start = token.end if text and not (fixed or locked) else -1
 
     def _unit(self, name: str, start: int, end: int) -> Unit | None:
         raw = self._xml.raw(start, end)
@@ -81,14 +77,6 @@ class AndroidScan:
             yield Edit(start, end, written)
 
         return Unit(name, (source,), write)
-
-    def header(self) -> tuple[Edit, ...]:
-        """Return nothing: the language is in the name of the folder."""
-        return ()
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _is_quoted(raw: str) -> bool:

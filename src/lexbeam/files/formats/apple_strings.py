@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import read_text
 from lexbeam.files.formats import register
-from lexbeam.files.placeholders import mark
+from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import MarkedText, is_translatable, plain
 
-_TOKEN = re.compile(
-    r"(?P<space>\s+)|(?P<comment>/\*.*?\*/|//[^\r\n]*)"
-    r"|(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\w.$/:-]+)|(?P<mark>[=;])",
-    re.DOTALL,
-)
+_COMMENT = re.compile(r"/\*((?:[^*]++|\*(?!/))*+)\*/|//([^\r\n]*+)")
+_BLANK = rf"((?:\s++|{_COMMENT.pattern})*+)"
+_TEXT = r"(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[\w.$/:-]++)"
+_PAIR = re.compile(rf"(?:{_TEXT}{_BLANK}(?:={_BLANK}{_TEXT}{_BLANK})?;)", re.DOTALL)
+_VALUE = 8
+"""The group of the text in a pair: behind those of the key and of comments."""
+_BLANKS = re.compile(_BLANK)
 _ESCAPE = re.compile(r"\\(?:[Uu]([0-9a-fA-F]{4})|([0-7]{1,3})|(.))", re.DOTALL)
 _SPECIAL = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -27,8 +29,6 @@ class StringsScan:
 
     def __init__(self, data: bytes, options: Options) -> None:
         self._content = read_text(data, options.encoding, guess=True)
-        for _ in self._pairs():
-            pass  # or say what is wrong
 
     def units(self) -> Iterator[Unit]:
         """Yield the texts that have words."""
@@ -38,6 +38,8 @@ class StringsScan:
                 yield unit
 
     def _unit(self, key: str, note: str, start: int, end: int) -> Unit | None:
+        if is_wordless(self._content.text, start, end):
+            return None
         raw = self._content.text[start:end]
         quote = raw[0] if raw[0] in "\"'" else ""
         source = mark(_text_of(raw))
@@ -61,40 +63,20 @@ class StringsScan:
             InputError: the file is not made of pairs.
         """
         text = self._content.text
-        at, note = 0, ""
-        waiting: list[tuple[int, int] | str] = []
-        while at < len(text):
-            found = _TOKEN.match(text, at)
+        at = 0
+        while True:
+            blank = _BLANKS.match(text, at)
+            at = blank.end() if blank else at
+            if at == len(text):
+                return
+            found = _PAIR.match(text, at)
             if found is None:
                 raise self._wrong(at)
+            notes = [] if blank is None else _COMMENT.findall(blank[0])
+            if found[_VALUE] is not None:
+                note = "".join(notes[-1]).strip() if notes else ""
+                yield _text_of(found[1]), note, *found.span(_VALUE)
             at = found.end()
-            if found.lastgroup == "comment":
-                note = found[0].strip("/* \t\r\n")
-            elif found.lastgroup == "string":
-                if len(waiting) not in (0, 2):
-                    raise self._wrong(found.start())
-                waiting.append(found.span())
-            elif found.lastgroup == "mark":
-                waiting.append(found[0])
-                if found[0] == "=" and len(waiting) != 2:
-                    raise self._wrong(found.start())
-                if found[0] == ";":
-                    yield from self._pair(waiting, note, found.start())
-                    waiting, note = [], ""
-        if waiting:
-            raise InputError("the file ends in the middle of a pair")
-
-    def _pair(
-        self, waiting: Sequence[tuple[int, int] | str], note: str, at: int
-    ) -> Iterator[tuple[str, str, int, int]]:
-        key = waiting[0]
-        if isinstance(key, str) or len(waiting) not in (2, 4):
-            raise self._wrong(at)
-        if len(waiting) == 4:
-            value = waiting[2]
-            if isinstance(value, str):
-                raise self._wrong(at)
-            yield _text_of(self._content.text[slice(*key)]), note, *value
 
     def _wrong(self, at: int) -> InputError:
         line = self._content.text.count("\n", 0, at) + 1

@@ -41,7 +41,7 @@ class DocxScan:
     def units(self) -> Iterator[Unit]:
         """Yield the paragraphs that have words."""
         for name, xml, base in self._parts:
-            for number, stretch in enumerate(stretches(xml), 1):
+            for number, stretch in stretches(xml):
                 unit = _unit(stretch, base)
                 if unit is not None:
                     unit.id = f"{name.removeprefix('word/')} paragraph {number}"

@@ -16,12 +16,14 @@ from lexbeam.files.json_scanner import (
     writes_ascii,
 )
 from lexbeam.files.languages import check_language
-from lexbeam.files.placeholders import mark
+from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Sources, Unit
 from lexbeam.translation.marked_text import MarkedText, is_translatable, plain
 
 Wanted = Callable[[Path], bool]
-_DESCRIBED = {"description", "developer_comment", "comment", "context", "placeholders", "notes"}
+_TEXT_KEYS = ("defaultMessage", "string")
+"""Keys of a text that stands beside what describes it (FormatJS, Transifex)."""
+_DESCRIBED = re.compile(r'"(?:defaultMessage|string)"\s*:\s*"')
 
 
 class JsonScan:
@@ -30,19 +32,19 @@ class JsonScan:
     def __init__(self, data: bytes, options: Options, wanted: Wanted) -> None:
         self.content = read_text(data, options.encoding)
         self._ascii = writes_ascii(self.content.text)
-        self._wanted = wanted
-        for _ in scan_json(self.content.text):
-            pass  # or say what is wrong
+        self.wanted = wanted
 
     def units(self) -> Iterator[Unit]:
         """Yield the wanted strings that have words."""
         for event in scan_json(self.content.text):
-            if event.kind == "string" and self._wanted(event.path):
+            if event.kind == "string" and self.wanted(event.path):
                 unit = self._unit(event.path, event.start, event.end)
                 if unit is not None:
                     yield unit
 
     def _unit(self, path: Path, start: int, end: int) -> Unit | None:
+        if is_wordless(self.content.text, start + 1, end - 1):
+            return None
         text = decode_string(self.content.text[start:end])
         sources, rebuild = read_message(text)
         if not sources:
@@ -106,18 +108,20 @@ def _is_arb_text(path: Path) -> bool:
 def open_json(data: bytes, options: Options) -> JsonScan:
     """Open JSON: every string is a text, except what describes one."""
     scan = JsonScan(data, options, lambda _: True)
-    described = {
-        event.path[:-1]
-        for event in scan_json(scan.content.text)
-        if event.kind == "string" and event.path and event.path[-1] in ("defaultMessage", "string")
-    }
+    described: set[Path] = set()
+    if _DESCRIBED.search(scan.content.text):
+        described = {
+            event.path[:-1]
+            for event in scan_json(scan.content.text)
+            if event.kind == "string" and event.path and event.path[-1] in _TEXT_KEYS
+        }
 
     def wanted(path: Path) -> bool:
         if path and path[-1] in ("$schema", "@@locale", "$id"):
             return False
         if any(str(key).startswith("@") and len(str(key)) > 1 for key in path):
             return False
-        return path[:-1] not in described or path[-1] in ("defaultMessage", "string")
+        return path[:-1] not in described or path[-1] in _TEXT_KEYS
 
-    scan._wanted = wanted
+    scan.wanted = wanted
     return scan

@@ -26,6 +26,7 @@ _ADMONITION = re.compile(
 _FOOTNOTE = re.compile(r"([ \t]{0,3}\[\^[^\]\s]+\]:[ \t]+)(?=\S)")
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[((?!\^)(?:[^\]\\]|\\.)+)\]:", re.MULTILINE)
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
+_CHUNK = 200_000
 _BLOCK_START = re.compile(r"(?:[-+*>]|#{1,6}|\d{1,9}[.)]|=+|-+|\||~{3,}|`{3,}|:)(?:\s|$)")
 
 
@@ -34,6 +35,15 @@ class Line(NamedTuple):
 
     start: int
     text: str
+
+
+class Chunk(NamedTuple):
+    """Some blocks of a file: the number of their first line, and the titles of admonitions."""
+
+    line: int
+    lines: list[Line]
+    titles: list[tuple[int, int, str]]
+    length: int
 
 
 @register("markdown", ".md", ".markdown", ".mdown", ".mdx", ".qmd", ".rmd")
@@ -45,26 +55,55 @@ class MarkdownScan:
         self._parser = _parser()
         text = self._content.text
         self._labels = frozenset(label(found[1]) for found in _DEFINITION.finditer(text))
-        self._lines = list(_lines(text))
 
     def units(self) -> Iterator[Unit]:
         """Yield the blocks that have words."""
         front = _FRONT.match(self._content.text)
         if front:
             yield from self._front_matter(front)
-        skipped = front.end() if front else 0
-        seen = [line.text if line.start >= skipped else "" for line in self._lines]
-        titles = _unwrapped(seen)
-        for number, start, text in titles:
-            yield self._title(number, start, text)
+        at = front.end() if front else 0
+        line = self._content.text.count("\n", 0, at) + 1
+        while at < len(self._content.text):
+            chunk, tokens = self._chunk(at, line)
+            yield from self._units_of(chunk, tokens)
+            at += chunk.length
+            line += len(chunk.lines)
+
+    def _chunk(self, at: int, line: int) -> tuple[Chunk, list[Any]]:
+        """Parse the file from the beginning of a block on, up to that of another.
+
+        A large file is not parsed as a whole: that would take very much memory.
+        """
+        text, size = self._content.text, _CHUNK
+        while True:
+            end = text.find("\n", at + size) + 1 if at + size < len(text) else 0
+            end = end or len(text)
+            lines = list(_lines(text, at, end))
+            seen = [each.text for each in lines]
+            titles, inside = _unwrapped(seen)
+            tokens = self._parser.parse("\n".join(seen))
+            if end == len(text):
+                return Chunk(line, lines, titles, end - at), tokens
+            starts = [t.map[0] for t in tokens if t.map and not t.level and t.nesting >= 0]
+            cut = max((start for start in starts if start not in inside), default=0)
+            if cut:
+                length = lines[cut].start - at
+                titles = [title for title in titles if title[0] < cut]
+                kept = [token for token in tokens if token.map and token.map[0] < cut]
+                return Chunk(line, lines[:cut], titles, length), kept
+            size *= 2
+
+    def _units_of(self, chunk: Chunk, tokens: Sequence[Any]) -> Iterator[Unit]:
+        for number, start, text in chunk.titles:
+            yield self._title(chunk, number, start, text)
         cells: dict[int, int] = {}
-        for token in self._parser.parse("\n".join(seen)):
+        for token in tokens:
             if token.map is None:
                 continue
             if token.type == "inline":
-                yield from self._inline(token, cells)
+                yield from self._inline(chunk, token, cells)
             elif token.type == "html_block":
-                yield from self._html(token.map)
+                yield from self._html(chunk, token.map)
 
     def _front_matter(self, front: re.Match[str]) -> Iterator[Unit]:
         for found in _FIELD.finditer(self._content.text, front.start(2), front.end(2)):
@@ -90,23 +129,24 @@ class MarkdownScan:
             f"front matter {found[0].split(':')[0].split('=')[0].strip()}", (source,), write
         )
 
-    def _title(self, number: int, start: int, text: str) -> Unit:
+    def _title(self, chunk: Chunk, number: int, start: int, text: str) -> Unit:
         source = read_markdown(text, self._labels)
-        at = self._lines[number].start + start
+        at = chunk.lines[number].start + start
 
         def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
             yield Edit(at, at + len(text), plain(targets[0]).replace('"', "'"))
 
-        return Unit(f"line {number + 1}", (source,), write)
+        return Unit(f"line {chunk.line + number}", (source,), write)
 
-    def _html(self, span: Sequence[int]) -> Iterator[Unit]:
-        start = self._lines[span[0]].start
-        last = self._lines[min(span[1], len(self._lines)) - 1]
-        yield from html_units(self._content.text, start, last.start + len(last.text), "html ")
+    def _html(self, chunk: Chunk, span: Sequence[int]) -> Iterator[Unit]:
+        start = chunk.lines[span[0]].start
+        last = chunk.lines[min(span[1], len(chunk.lines)) - 1]
+        end, line = last.start + len(last.text), chunk.line + span[0]
+        yield from html_units(self._content.text, start, end, "html ", line)
 
-    def _inline(self, token: Any, cells: dict[int, int]) -> Iterator[Unit]:
+    def _inline(self, chunk: Chunk, token: Any, cells: dict[int, int]) -> Iterator[Unit]:
         """Yield the unit of a block, if its text is found where the parser saw it."""
-        places = self._places(token, cells)
+        places = _places(chunk.lines, token, cells)
         if not places:
             return
         first, last = places[0], places[-1]
@@ -117,37 +157,13 @@ class MarkdownScan:
         if not is_translatable(source):
             return
         start, end = first[0] + skipped, last[1]
-        line = self._content.text.count("\n", 0, start) + 1
+        line = chunk.line + token.map[0]
 
         def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
             text = write_markdown(targets[0], source)
             yield Edit(start, end, self._laid_out(text, places, "|" in raw and len(places) == 1))
 
         yield Unit(f"line {line}", (source,), write)
-
-    def _places(self, token: Any, cells: dict[int, int]) -> list[tuple[int, int]]:
-        """Return where the lines of a block stand in the file."""
-        places = []
-        for offset, content in enumerate(token.content.split("\n")):
-            number = token.map[0] + offset
-            if number >= len(self._lines):
-                return []
-            line = self._lines[number]
-            shown = content.strip()
-            at = line.text.find(shown, cells.get(number, 0))
-            if at < 0 and "|" in shown:
-                shown = shown.replace("|", "\\|")
-                at = line.text.find(shown, cells.get(number, 0))
-            if at < 0 or not shown:
-                return []
-            cells[number] = at + len(shown)
-            hard = re.compile(r" {2,}$|\\$").search(line.text)
-            trailing = hard[0] if hard and offset < token.content.count("\n") else ""
-            end = line.start + at + len(shown)
-            if trailing.isspace():
-                end = line.start + len(line.text)
-            places.append((line.start + at, end))
-        return places
 
     def _laid_out(self, text: str, places: Sequence[tuple[int, int]], in_table: bool) -> str:
         """Return a translation over as many columns as its source took."""
@@ -181,19 +197,48 @@ def _parser() -> Any:
         from markdown_it import MarkdownIt  # noqa: PLC0415  (an extra)
     except ImportError:
         raise MissingExtraError("Markdown", "files") from None
-    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
 
 
-def _lines(text: str) -> Iterator[Line]:
-    at = 0
-    for line in text.split("\n"):
+def _lines(text: str, at: int, end: int) -> Iterator[Line]:
+    for line in text[at:end].removesuffix("\n").split("\n"):
         yield Line(at, line.removesuffix("\r"))
         at += len(line) + 1
 
 
-def _unwrapped(lines: list[str]) -> list[tuple[int, int, str]]:
-    """Take admonitions and footnotes off their contents; return the titles of admonitions."""
+def _places(lines: Sequence[Line], token: Any, cells: dict[int, int]) -> list[tuple[int, int]]:
+    """Return where the lines of a block stand in the file."""
+    places = []
+    last = token.content.count("\n")
+    for offset, content in enumerate(token.content.split("\n")):
+        number = token.map[0] + offset
+        if number >= len(lines):
+            return []
+        line = lines[number]
+        shown = content.strip()
+        at = line.text.find(shown, cells.get(number, 0))
+        if at < 0 and "|" in shown:
+            shown = shown.replace("|", "\\|")
+            at = line.text.find(shown, cells.get(number, 0))
+        if at < 0 or not shown:
+            return []
+        cells[number] = at + len(shown)
+        end = line.start + at + len(shown)
+        if offset < last and line.text.endswith("  "):  # a line break that is meant
+            end = line.start + len(line.text)
+        places.append((line.start + at, end))
+    return places
+
+
+def _unwrapped(lines: list[str]) -> tuple[list[tuple[int, int, str]], set[int]]:
+    """Take admonitions and footnotes off their contents.
+
+    Return the titles of admonitions, and the numbers of the lines inside of them.
+    """
     titles = []
+    within: set[int] = set()
     inside = 0  # columns to take off
     for i, line in enumerate(lines):
         indent = len(line) - len(line.lstrip(" "))
@@ -214,7 +259,9 @@ def _unwrapped(lines: list[str]) -> list[tuple[int, int, str]]:
             inside = 0
         elif inside:
             lines[i] = line[inside:]
-    return titles
+        if inside:
+            within.add(i)
+    return titles, within
 
 
 def _soft(marked: MarkedText) -> MarkedText:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from lexbeam.files.encodings import Content, read_text
 from lexbeam.files.formats import register
-from lexbeam.files.placeholders import mark
+from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import MarkedText, is_translatable, plain
 
@@ -39,6 +39,8 @@ class TextScan:
     def _unit(self, number: int, lines: Sequence[tuple[int, int]]) -> Unit | None:
         text = self._content.text
         start, end = lines[0][0], lines[-1][1]
+        if is_wordless(text, start, end):
+            return None
         marker = _MARKER.match(text, start, lines[0][1])
         first = marker.end() if marker else start
         pieces = [text[first : lines[0][1]], *(text[a:b].strip() for a, b in lines[1:])]

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import Content, read_text
 from lexbeam.files.formats import register
-from lexbeam.files.placeholders import mark
+from lexbeam.files.icu import Message, is_icu
+from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import Code, MarkedText, is_translatable
 
-_LOGICAL = re.compile(r"(?:[^\\\r\n]|\\(?:\r\n|[^\r]|\r))*(?:\r\n|\r|\n|\Z)", re.DOTALL)
+_LOGICAL = re.compile(r"(?:[^\\\r\n]++|\\(?:\r\n|[^\r]|\r))*+(?:\r\n|\r|\n|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"[ \t\f]*[#!]([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _KEY = re.compile(
     r"[ \t\f]*((?:[^\\=: \t\f\r\n]|\\(?:\r\n[ \t\f]*|.))*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL
 )
@@ -42,17 +44,15 @@ class PropertiesScan:
         note: list[str] = []
         at = 0
         while at < len(text):
+            comment = _COMMENT.match(text, at)
+            if comment is not None:
+                note.append(comment[1].strip())
+                at = comment.end()
+                continue
             found = _LOGICAL.match(text, at)
             if found is None or found.end() == at:
                 break
-            stripped = found[0].lstrip(" \t\f\r\n")
-            if stripped[:1] in ("#", "!"):
-                end = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)").match(text, at)
-                assert end is not None
-                note.append(end[0].strip(" \t\f\r\n#!"))
-                at = end.end()
-                continue
-            if stripped:
+            if not found[0].isspace():
                 unit = self._unit(at, found.end(), note)
                 if unit is not None:
                     yield unit
@@ -65,18 +65,25 @@ class PropertiesScan:
         assert key is not None
         first = key.end()
         last = first + len(text[first:end].rstrip("\r\n"))
+        if is_wordless(text, first, last):
+            return None
         raw = text[first:last]
         value = _unescaped(raw)
         message = _ARGUMENT.search(value) is not None or "''" in value
-        source = _marked(value, message)
-        if not is_translatable(source):
+        branched = Message.parse(value, doubled=True) if is_icu(value) else None
+        sources = (_marked(value, message),) if branched is None else tuple(branched.sources)
+        if not any(is_translatable(source) for source in sources):
             return None
         continued = _CONTINUED.search(raw)
 
         def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
-            yield Edit(first, last, self._written(targets[0], message, continued))
+            if branched is None:
+                written = self._written(targets[0], message, continued)
+            else:
+                written = self._written((branched.write(targets),), False, continued)
+            yield Edit(first, last, written)
 
-        return Unit(_unescaped(key[1]), (source,), write, note="\n".join(note))
+        return Unit(_unescaped(key[1]), sources, write, note="\n".join(note))
 
     def _written(self, target: MarkedText, message: bool, continued: re.Match[str] | None) -> str:
         pieces = []

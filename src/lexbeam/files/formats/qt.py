@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language, plural_count, plural_rule
 from lexbeam.files.placeholders import DEFAULT
 from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
 from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
-from lexbeam.files.xml_scanner import Token, XmlFile, children
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token, children
 from lexbeam.translation.marked_text import MarkedText
 
 _FINISHED = re.compile(rb"</source>\s*<translation>[^<\s]")
@@ -39,17 +39,14 @@ class Message:
 
 
 @register("qt", ".ts", recognise=_is_qt)
-class QtScan:
+class QtScan(XmlScan):
     """A file of Qt Linguist."""
 
+    root = "TS"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "TS":
-            raise InputError("the root element of the file is not <TS>")
-        self._root = root
-        named = self._xml.attributes(root)
+        super().__init__(data, options)
+        named = self._xml.attributes(self._root)
         self._language = named.get("language", "")
         check_language(self._language, options.target_language, "target")
         check_language(named.get("sourcelanguage"), options.source_language, "source")
@@ -151,10 +148,6 @@ class QtScan:
         language = self._options.target_language
         if not self._language and language:
             yield from self._xml.set_attributes(self._root, language=language.replace("-", "_"))
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _classify(_token: Token, _attributes: Mapping[str, str]) -> Inline:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.placeholders import DEFAULT
-from lexbeam.files.units import Edit, Options, Unit
-from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
-from lexbeam.files.xml_scanner import Token, XmlFile, children
-from lexbeam.translation.marked_text import MarkedText, is_translatable
+from lexbeam.files.units import Unit
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token
 
 _SETTING = re.compile(
     r"(?:>>.*|\$this\.(?:Name|Type|Icon|Font|Language|Localizable))$|.*\.(?:Name|Type)$"
@@ -19,63 +17,30 @@ _SETTING = re.compile(
 
 
 @register("resx", ".resx", ".resw")
-class ResxScan:
+class ResxScan(XmlScan):
     """A file of resources; only texts are translated."""
 
-    def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "root":
-            raise InputError("the root element of the file is not <root>")
+    root = "root"
 
     def units(self) -> Iterator[Unit]:
         """Yield the texts: data without a type."""
-        xml = self._xml
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind != "start" or token.name != "data":
+        for token in self._xml.tags("data"):
+            if token.kind != "start":
                 continue
-            attributes = xml.attributes(token)
-            end = xml.element_end(tokens)
+            attributes = self._xml.attributes(token)
             name = attributes.get("name", "?")
-            if "type" in attributes or "mimetype" in attributes or name.startswith(">>"):
+            if "type" in attributes or "mimetype" in attributes or _SETTING.match(name):
                 continue
-            if _SETTING.match(name):
-                continue
-            unit = self._unit(name, token.end, end.start)
+            unit = self._unit(name, token)
             if unit is not None:
                 yield unit
 
-    def _unit(self, name: str, start: int, end: int) -> Unit | None:
-        xml = self._xml
+    def _unit(self, name: str, tag: Token) -> Unit | None:
         note = ""
         span: tuple[int, int] | None = None
-        for first, last in children(xml.tokens(start, end)):
-            if first.name == "value" and first.kind == "start":
-                span = first.end, last.start
-            elif first.name == "comment" and first.kind == "start":
-                note = xml.text(first.end, last.start)
-        if span is None:
-            return None
-        place = span
-        source = read_inline(xml, *place, _classify, syntaxes=("mnemonic", *DEFAULT))
-        if not is_translatable(source):
-            return None
-
-        def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
-            yield Edit(*place, write_inline(targets[0]))
-
-        return Unit(name, (source,), write, note=note)
-
-    def header(self) -> tuple[Edit, ...]:
-        """Return nothing: the language is in the name of the file."""
-        return ()
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
-
-
-def _classify(_token: Token, _attributes: Mapping[str, str]) -> Inline:
-    return POINT
+        for first, inside, _ in self._xml.elements(tag)[0]:
+            if first.name == "value":
+                span = inside
+            elif first.name == "comment":
+                note = self._xml.text(*inside)
+        return self.string_unit(name, span, ("mnemonic", *DEFAULT), note) if span else None

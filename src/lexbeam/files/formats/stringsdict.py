@@ -3,69 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
-from lexbeam.files.units import Edit, Options, Unit
-from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
-from lexbeam.files.xml_scanner import Token, XmlFile
-from lexbeam.translation.marked_text import MarkedText, is_translatable
+from lexbeam.files.units import Unit
+from lexbeam.files.xml_scan import XmlScan
 
 _TEXT_KEY = re.compile(r"zero|one|two|few|many|other|NSStringLocalizedFormatKey|\d+")
 
 
 @register("stringsdict", ".stringsdict")
-class StringsdictScan:
+class StringsdictScan(XmlScan):
     """A property list of plural rules."""
 
-    def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "plist":
-            raise InputError("the root element of the file is not <plist>")
+    root = "plist"
 
     def units(self) -> Iterator[Unit]:
         """Yield the forms and formats that have words."""
         xml = self._xml
         path: list[str] = []
-        key = ""
-        tokens = xml.tokens()
-        for token in tokens:
-            if token.kind == "end" and token.name == "dict":
-                key = path.pop()
-            if token.kind != "start":
-                continue
+        key, start = "", 0
+        for token in xml.tags("dict", "key", "string"):
             if token.name == "dict":
-                path.append(key)
+                if token.kind == "start":
+                    path.append(key)
+                elif token.kind == "end":
+                    key = path.pop()
+            elif token.kind == "start":
+                start = token.end
             elif token.name == "key":
-                key = xml.text(token.end, xml.element_end(tokens).start)
-            elif token.name == "string":
-                end = xml.element_end(tokens)
-                if _TEXT_KEY.fullmatch(key):
-                    unit = self._unit("/".join([*path[1:], key]), token.end, end.start)
-                    if unit is not None:
-                        yield unit
-
-    def _unit(self, name: str, start: int, end: int) -> Unit | None:
-        source = read_inline(self._xml, start, end, _classify)
-        if not is_translatable(source):
-            return None
-
-        def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
-            yield Edit(start, end, write_inline(targets[0]))
-
-        return Unit(name, (source,), write)
-
-    def header(self) -> tuple[Edit, ...]:
-        """Return nothing: the language is in the name of the folder."""
-        return ()
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
-
-
-def _classify(_token: Token, _attributes: Mapping[str, str]) -> Inline:
-    return POINT
+                key = xml.text(start, token.start)
+            elif token.kind == "end" and _TEXT_KEY.fullmatch(key):
+                unit = self.string_unit("/".join([*path[1:], key]), (start, token.start))
+                if unit is not None:
+                    yield unit

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import read_text
 from lexbeam.files.formats import register
-from lexbeam.files.placeholders import mark_parts
+from lexbeam.files.placeholders import is_wordless, mark_parts
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import (
     Code,
@@ -65,6 +65,8 @@ class SubtitleScan:
 
     def _unit(self, number: int, lines: Sequence[tuple[int, int]]) -> Unit | None:
         text = self._content.text
+        if is_wordless(text, lines[0][0], lines[-1][1]):
+            return None
         shown = [text[start:end] for start, end in lines]
         spoken = sum(bool(_DIALOGUE.match(line)) for line in shown) > 1
         apart = len(shown) > 1 and (spoken or all(_ENDED.search(line) for line in shown[:-1]))

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import is_same
-from lexbeam.files.units import Edit, Options, State, Unit
+from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
 from lexbeam.files.xml_inline import PAIR, POINT, WORD, Inline, read_inline, write_inline
-from lexbeam.files.xml_scanner import Token, XmlFile, children
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token, children
 from lexbeam.translation.marked_text import MarkedText
 
+_VARIANT = re.compile(rb"<tuv\b[^<>]*?\blang\s*=\s*[\"']([\w-]+)[\"'][^<>]*>\s*<seg>\s*[^<\s]")
 Variant = tuple[Token, int, Token, tuple[int, int]]
 """The tag of a ``<tuv>``, where it ends, its ``<seg>`` and what is inside."""
 
 
 @register("tmx", ".tmx")
-class TmxScan:
+class TmxScan(XmlScan):
     """A translation memory."""
 
+    root = "tmx"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "tmx":
-            raise InputError("the root element of the file is not <tmx>")
+        super().__init__(data, options)
         tag = next(self._xml.tags("header"), None)
         named = self._xml.attributes(tag).get("srclang", "") if tag else ""
         self._source = named if named and named != "*all*" else options.source_language
@@ -33,7 +33,9 @@ class TmxScan:
     def units(self) -> Iterator[Unit]:
         """Yield the ``<tu>`` elements that have the source language."""
         for number, (first, last) in enumerate(self._tus(), 1):
-            unit = self._unit(first, last, number)
+            unit: Unit | None = CLOSED
+            if not (self._options.brief and self._is_finished(first.end, last.start)):
+                unit = self._unit(first, last, number)
             if unit is not None:
                 yield unit
 
@@ -44,6 +46,15 @@ class TmxScan:
                 first = token
             elif token.kind == "end" and first is not None:
                 yield first, token
+
+    def _is_finished(self, start: int, end: int) -> bool:
+        """Return whether a unit is seen at a glance to have both languages."""
+        inside = self._xml.data[start:end]
+        wanted = (self._options.source_language, self._options.target_language)
+        if b"<!--" in inside or None in wanted:
+            return False
+        found = [name.decode("utf-8") for name in _VARIANT.findall(inside)]
+        return all(any(is_same(name, each) for name in found) for each in wanted)
 
     def variants(self, start: int, end: int) -> Iterator[tuple[str, Variant]]:
         """Yield the languages of a unit with their segments."""
@@ -105,14 +116,6 @@ class TmxScan:
                 spans = sources[0][3], targets[0][3]
                 if not any(b"<" in xml.data[slice(*span)] for span in spans):
                     yield xml.text(*spans[0]), xml.text(*spans[1])
-
-    def header(self) -> tuple[Edit, ...]:
-        """Return nothing: every unit names its languages itself."""
-        return ()
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _classify(token: Token, attributes: Mapping[str, str]) -> Inline:

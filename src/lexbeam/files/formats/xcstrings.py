@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import read_text
 from lexbeam.files.formats import register
-from lexbeam.files.json_scanner import Path, scan_json
+from lexbeam.files.json_scanner import Path, decode_string, scan_json
 from lexbeam.files.languages import check_language, is_same, plural_categories
 from lexbeam.files.placeholders import mark
 from lexbeam.files.units import Edit, Options, Sources, State, Unit
 from lexbeam.translation.marked_text import MarkedText, is_translatable, plain
+
+_SOURCE_LANGUAGE = re.compile(r'"sourceLanguage"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")')
+
+
+class _Place(NamedTuple):
+    """Where the entry of a string stands, and what it calls the target language."""
+
+    start: int
+    end: int
+    name: str
 
 
 @register("xcstrings", ".xcstrings")
@@ -23,29 +34,22 @@ class CatalogueScan:
     def __init__(self, data: bytes, options: Options) -> None:
         self._content = read_text(data, options.encoding)
         text = self._content.text
-        self._spans: dict[Path, tuple[int, int]] = {}
-        opened: dict[Path, int] = {}
-        for event in scan_json(text):
-            if event.kind == "open":
-                opened[event.path] = event.start
-            elif event.kind == "close":
-                self._spans[event.path] = (opened[event.path], event.end)
-        catalogue = json.loads(text)
-        if not isinstance(catalogue, dict) or not isinstance(catalogue.get("strings"), dict):
-            raise InputError('the file has no "strings": not a string catalogue')
-        self._strings: dict[str, Any] = catalogue["strings"]
-        self._source = catalogue.get("sourceLanguage")
+        named = _SOURCE_LANGUAGE.search(text)
+        self._source = decode_string(named[1]) if named else ""
         check_language(self._source, options.source_language, "source")
         self._options = options
         self._separator = '" : ' if '" : ' in text else '": '
 
     def units(self) -> Iterator[Unit]:
-        """Yield the strings."""
+        """Yield the strings.
+
+        Raises:
+            InputError: the file is not a string catalogue.
+        """
         language = self._options.target_language
-        if language is None:
-            return
-        for key, entry in self._strings.items():
-            if not isinstance(entry, dict):
+        for key, start, end in self._entries():
+            entry = json.loads(self._content.text[start:end])
+            if language is None or not isinstance(entry, dict):
                 continue
             found = entry.get("localizations")
             localizations = found if isinstance(found, dict) else {}
@@ -54,17 +58,31 @@ class CatalogueScan:
             own = localizations.get(self._source)
             sources = _sources(key, own if isinstance(own, dict) else {})
             if sources:
-                yield self._unit(key, entry, localizations, name, sources)
+                place = _Place(start, end, name)
+                yield self._unit(key, entry, localizations.get(name), place, sources)
+
+    def _entries(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the key of every string, and where what belongs to it stands."""
+        opened, there = 0, False
+        for event in scan_json(self._content.text):
+            path = event.path
+            there = there or (path == ("strings",) and event.kind == "open")
+            if len(path) == 2 and path[0] == "strings":
+                if event.kind == "open":
+                    opened = event.start
+                elif event.kind == "close":
+                    yield str(path[1]), opened, event.end
+        if not there:
+            raise InputError('the file has no "strings": not a string catalogue')
 
     def _unit(
         self,
         key: str,
         entry: Mapping[str, Any],
-        localizations: Mapping[str, Any],
-        name: str,
+        there: object,
+        place: _Place,
         sources: dict[str, MarkedText],
     ) -> Unit:
-        there = localizations.get(name)
         values = list(_units_of(there))
         state: State = "untranslated"
         if entry.get("shouldTranslate") is False:
@@ -77,13 +95,13 @@ class CatalogueScan:
         return Unit(
             key,
             texts,
-            lambda targets: self._write(key, name, dict(zip(sources, targets, strict=True))),
+            lambda targets: self._write(place, dict(zip(sources, targets, strict=True))),
             state,
             tuple(str(unit.get("value", "")) for unit in values),
             str(entry.get("comment", "")),
         )
 
-    def _write(self, key: str, name: str, targets: Mapping[str, MarkedText]) -> Iterator[Edit]:
+    def _write(self, place: _Place, targets: Mapping[str, MarkedText]) -> Iterator[Edit]:
         state = "translated" if self._options.final else "needs_review"
         texts = {form: plain(target) for form, target in targets.items()}
 
@@ -94,19 +112,28 @@ class CatalogueScan:
         if "" in texts:
             value = unit(texts[""])
         else:
-            categories = plural_categories(name)
+            categories = plural_categories(place.name)
             forms = {each: texts.get(each, texts.get("other", "")) for each in categories}
             forms |= {each: texts[each] for each in texts if each == "zero"}
             value = {"variations": {"plural": {each: unit(forms[each]) for each in sorted(forms)}}}
-        path: Path = ("strings", key)
-        existing = self._spans.get((*path, "localizations", name))
+        spans = self._spans(place)
+        existing = spans.get(("localizations", place.name))
         if existing is not None:
-            yield Edit(*existing, self._dumped(value, len(path) + 2))
-        elif (*path, "localizations") in self._spans:
-            span = self._spans[(*path, "localizations")]
-            yield self._added(span, {name: value}, len(path) + 1)
+            yield Edit(*existing, self._dumped(value, 4))
+        elif ("localizations",) in spans:
+            yield self._added(spans["localizations",], {place.name: value}, 3)
         else:
-            yield self._added(self._spans[path], {"localizations": {name: value}}, len(path))
+            yield self._added(spans[()], {"localizations": {place.name: value}}, 2)
+
+    def _spans(self, place: _Place) -> dict[Path, tuple[int, int]]:
+        """Return where the objects of an entry stand, by their paths."""
+        spans: dict[Path, tuple[int, int]] = {}
+        for event in scan_json(self._content.text[place.start : place.end]):
+            if event.kind == "open":
+                spans[event.path] = (place.start + event.start, 0)
+            elif event.kind == "close":
+                spans[event.path] = (spans[event.path][0], place.start + event.end)
+        return spans
 
     def _added(self, span: tuple[int, int], members: dict[str, Any], depth: int) -> Edit:
         """Return the edit that adds members to an object."""

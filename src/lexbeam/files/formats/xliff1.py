@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
 from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
+from lexbeam.files.xliff import finished_target, inherit, with_content
 from lexbeam.files.xml_inline import (
     BREAK,
     PAIR,
@@ -20,7 +20,8 @@ from lexbeam.files.xml_inline import (
     read_inline,
     write_inline,
 )
-from lexbeam.files.xml_scanner import Token, XmlFile
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token
 from lexbeam.translation.marked_text import Kind, MarkedText
 
 _OPEN_STATES = {"new", "needs-translation"}
@@ -30,7 +31,7 @@ _REVIEW_STATES = {
 }  # fmt: skip
 _HALVES: dict[str, Kind] = {"bpt": "open", "bx": "open", "ept": "close", "ex": "close"}
 _ANGULAR = re.compile(r"(START|CLOSE)_(\w+)")
-_FINISHED = re.compile(rb"</(?:\w+:)?source>\s*<(?:\w+:)?target(?:\s[^<>]*)?>[^<\s]")
+_OPEN_STATE = re.compile(rb"\sstate\s*=\s*[\"'](?:new|needs-translation)[\"']")
 _LINE_BREAK = re.compile(r"\s*<?(?:x-)?(?:br|lb|LINE_BREAK)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*</?[A-Za-z]")
 
@@ -61,22 +62,20 @@ class TransUnit:
 
 
 @register("xliff1", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", recognise=recognise_version_1)
-class XliffScan:
+class XliffScan(XmlScan):
     """A file of XLIFF 1.2."""
 
+    root = "xliff"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
+        super().__init__(data, options)
         self._files: list[Token] = []
-        self._root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
         for token in self._xml.tags("file", "alt-trans"):
             if token.name == "file" and token.kind != "end":
                 self._files.append(token)
                 named = self._xml.attributes(token)
                 check_language(named.get("source-language"), options.source_language, "source")
                 check_language(named.get("target-language"), options.target_language, "target")
-        if self._root is None or self._root.name != "xliff":
-            raise InputError("the root element of the file is not <xliff>")
 
     def units(self) -> Iterator[Unit]:
         """Yield the ``<trans-unit>`` elements."""
@@ -92,7 +91,7 @@ class XliffScan:
                     inherited.pop()
                 continue
             attributes = xml.attributes(token)
-            state = _inherit(inherited[-1], attributes)
+            state = inherit(inherited[-1], attributes)
             if token.name == "file":
                 file = attributes.get("original", "")
             if token.name != "trans-unit":
@@ -101,37 +100,30 @@ class XliffScan:
                 yield CLOSED
             else:
                 unit = TransUnit(token, attributes, *state, file)
-                behind = self._read(unit, xml.tokens(token.end))
+                behind = self._read(unit)
                 if unit.source is not None:
                     yield self._unit(unit)
 
     def _is_finished(self, token: Token) -> bool:
         """Return whether a unit is seen to be translated at a glance."""
-        end = self._xml.data.find(b"trans-unit", token.end)
-        found = _FINISHED.search(self._xml.data, token.end, end)
-        return found is not None and b"state" not in found[0]
+        attributes = finished_target(self._xml, token)
+        return attributes is not None and _OPEN_STATE.search(attributes) is None
 
-    def _read(self, unit: TransUnit, tokens: Iterator[Token]) -> int:
+    def _read(self, unit: TransUnit) -> int:
         """Find the parts of a unit; return where it ends."""
         xml = self._xml
-        for token in tokens:
-            if token.kind == "end":
-                return token.end
-            if token.kind not in ("start", "empty"):
-                continue
-            end = token if token.kind == "empty" else xml.element_end(tokens)
-            inside = (token.end, end.start) if token.kind == "start" else (token.end, token.end)
-            if token.name == "source":
-                unit.source, unit.source_tag = inside, token
-                unit.preserve |= xml.attributes(token).get("xml:space") == "preserve"
-                unit.after_source = end.end
-            elif token.name == "seg-source":
-                unit.seg_source, unit.after_source = inside, end.end
-            elif token.name == "target":
-                unit.target_tag, unit.target = token, inside
-            elif token.name == "note":
+        elements, end = xml.elements(unit.start)
+        for tag, inside, after in elements:
+            if tag.name == "source":
+                unit.source, unit.source_tag, unit.after_source = inside, tag, after
+                unit.preserve |= xml.attributes(tag).get("xml:space") == "preserve"
+            elif tag.name == "seg-source":
+                unit.seg_source, unit.after_source = inside, after
+            elif tag.name == "target":
+                unit.target_tag, unit.target = tag, inside
+            elif tag.name == "note":
                 unit.notes.append(xml.text(*inside))
-        raise InputError("the XML ends too early")
+        return end
 
     def _unit(self, unit: TransUnit) -> Unit:
         attributes = unit.attributes
@@ -167,9 +159,10 @@ class XliffScan:
         return "fuzzy" if state in _REVIEW_STATES else "translated"
 
     def _has_codes(self, unit: TransUnit) -> bool:
-        """Return whether a target without text has codes other than empty segments."""
+        """Return whether a target without text has codes of its own, not just empty segments."""
         tokens = self._xml.tokens(*unit.target) if unit.target else iter(())
-        return any(t.kind in ("start", "empty") and t.name != "mrk" for t in tokens)
+        names = {token.name for token in tokens if token.kind in ("start", "empty")}
+        return bool(names) and "mrk" not in names
 
     # --- sources ---------------------------------------------------------------------------
 
@@ -232,9 +225,8 @@ class XliffScan:
             return
         tag = unit.target_tag
         written = self._with_attributes(tag, state, qualifier)
-        name = f"{tag.prefix}:{tag.name}" if tag.prefix else tag.name
         if tag.kind == "empty":
-            yield Edit(tag.start, tag.end, f"{written}{content}</{name}>")
+            yield Edit(tag.start, tag.end, with_content(tag, written, content))
         else:
             yield Edit(tag.start, tag.end, written)
             yield Edit(*unit.target, content)
@@ -245,7 +237,7 @@ class XliffScan:
         edits = self._xml.set_attributes(tag, state=state, state_qualifier=qualifier)
         for edit in sorted(edits, reverse=True):
             raw = raw[: edit.start - tag.start] + edit.text + raw[edit.end - tag.start :]
-        return re.sub(r"\s*/>$", ">", raw) if tag.kind == "empty" else raw
+        return raw
 
     def _content(self, unit: TransUnit, targets: Sequence[MarkedText]) -> str:
         """Return what stands in the target: the segments inside a copy of their surroundings."""
@@ -265,10 +257,6 @@ class XliffScan:
         for token in self._files:
             if language and not self._xml.attributes(token).get("target-language"):
                 yield from self._xml.set_attributes(token, target_language=language)
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _placeholder(attributes: Mapping[str, str]) -> Inline:
@@ -290,13 +278,3 @@ def _standing_for(*hints: str) -> Inline:
     if any(_LINE_BREAK.match(hint) for hint in hints):
         return BREAK
     return POINT if any(_MARKUP.match(hint) for hint in hints) else WORD
-
-
-def _inherit(above: tuple[bool, bool], attributes: Mapping[str, str]) -> tuple[bool, bool]:
-    """Return what ``translate`` and ``xml:space`` are for an element and those below it."""
-    locked, preserve = above
-    if "translate" in attributes:
-        locked = attributes["translate"] == "no"
-    if "xml:space" in attributes:
-        preserve = attributes["xml:space"] == "preserve"
-    return locked, preserve

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from lexbeam.errors import InputError
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
 from lexbeam.files.units import CLOSED, Edit, Options, State, Unit
+from lexbeam.files.xliff import finished_target, inherit, with_content
 from lexbeam.files.xml_inline import (
     BREAK,
     PAIR,
@@ -20,10 +20,10 @@ from lexbeam.files.xml_inline import (
     read_inline,
     write_inline,
 )
-from lexbeam.files.xml_scanner import Token, XmlFile
+from lexbeam.files.xml_scan import XmlScan
+from lexbeam.files.xml_scanner import Token
 from lexbeam.translation.marked_text import MarkedText
 
-_FINISHED = re.compile(rb"</(?:\w+:)?source>\s*<(?:\w+:)?target(?:\s[^<>]*)?>[^<\s]")
 _LINE_BREAK = re.compile(r"\s*<br\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*</?[A-Za-z]|\s*$")
 
@@ -48,21 +48,18 @@ class Segment:
     after_source: int = 0
     target_tag: Token | None = None
     target: tuple[int, int] = (0, 0)
-    notes: list[str] = field(default_factory=list)
+    max_length: int | None = None
 
 
 @register("xliff2", ".xlf", ".xliff", recognise=_is_version_2, rank=1)
-class Xliff2Scan:
+class Xliff2Scan(XmlScan):
     """A file of XLIFF 2."""
 
+    root = "xliff"
+
     def __init__(self, data: bytes, options: Options) -> None:
-        self._xml = XmlFile(data)
-        self._options = options
-        root = next((t for t in self._xml.tokens() if t.kind in ("start", "empty")), None)
-        if root is None or root.name != "xliff":
-            raise InputError("the root element of the file is not <xliff>")
-        self._root = root
-        named = self._xml.attributes(root)
+        super().__init__(data, options)
+        named = self._xml.attributes(self._root)
         self._has_language = bool(named.get("trgLang"))
         check_language(named.get("srcLang"), options.source_language, "source")
         check_language(named.get("trgLang"), options.target_language, "target")
@@ -82,7 +79,7 @@ class Xliff2Scan:
                     inherited.pop()
                 continue
             attributes = xml.attributes(token)
-            state = _inherit(inherited[-1], attributes)
+            state = inherit(inherited[-1], attributes)
             if token.name != "segment":
                 inherited.append(state)
                 if token.name == "file":
@@ -95,16 +92,17 @@ class Xliff2Scan:
                 yield CLOSED
                 continue
             segment = Segment(token, f"{file}{identity}", segments, *state, self._data_of(unit_tag))
-            behind = self._read(segment, xml.tokens(token.end))
+            limit = xml.attributes(unit_tag).get("slr:sizeRestriction", "").rpartition(",")[2]
+            segment.max_length = int(limit) if limit.isdecimal() else None
+            behind = self._read(segment)
             if segment.source_tag is not None:
                 yield self._unit(segment, attributes)
 
     def _is_finished(self, token: Token) -> bool:
         """Return whether a segment is seen to be translated at a glance."""
-        if b"state" in self._xml.data[token.start : token.end]:
+        if b"initial" in self._xml.data[token.start : token.end]:
             return False
-        end = self._xml.data.find(b"segment", token.end)
-        return _FINISHED.search(self._xml.data, token.end, end) is not None
+        return finished_target(self._xml, token) is not None
 
     def _data_of(self, unit: Token) -> dict[str, str]:
         """Return the original data of the codes of a unit."""
@@ -124,23 +122,18 @@ class Xliff2Scan:
                 data[key] = xml.text(first.end, token.start)
         return data
 
-    def _read(self, segment: Segment, tokens: Iterator[Token]) -> int:
+    def _read(self, segment: Segment) -> int:
+        """Find the parts of a segment; return where it ends."""
         xml = self._xml
-        for token in tokens:
-            if token.kind == "end":
-                return token.end
-            if token.kind not in ("start", "empty"):
-                continue
-            end = token if token.kind == "empty" else xml.element_end(tokens)
-            inside = (token.end, end.start) if token.kind == "start" else (token.end, token.end)
-            if token.name == "source":
-                segment.source_tag, segment.source = token, inside
-                segment.after_source = end.end
-                space = xml.attributes(token).get("xml:space")
+        elements, end = xml.elements(segment.tag)
+        for tag, inside, after in elements:
+            if tag.name == "source":
+                segment.source_tag, segment.source, segment.after_source = tag, inside, after
+                space = xml.attributes(tag).get("xml:space")
                 segment.preserve = space == "preserve" if space else segment.preserve
-            elif token.name == "target":
-                segment.target_tag, segment.target = token, inside
-        raise InputError("the XML ends too early")
+            elif tag.name == "target":
+                segment.target_tag, segment.target = tag, inside
+        return end
 
     def _unit(self, segment: Segment, attributes: Mapping[str, str]) -> Unit:
         target = self._xml.text(*segment.target).strip() if segment.target_tag else ""
@@ -151,6 +144,7 @@ class Xliff2Scan:
             lambda targets: self._write(segment, targets[0]),
             self._state(segment, attributes, target),
             (target,) if target else (),
+            max_length=segment.max_length,
         )
 
     def _state(self, segment: Segment, attributes: Mapping[str, str], target: str) -> State:
@@ -180,9 +174,8 @@ class Xliff2Scan:
             written = f"{self._xml.indent(start)}<{prefix}target>{content}</{prefix}target>"
             yield Edit(segment.after_source, segment.after_source, written)
         elif tag.kind == "empty":
-            name = f"{tag.prefix}:{tag.name}" if tag.prefix else tag.name
-            opening = re.sub(r"\s*/>$", ">", self._xml.raw(tag.start, tag.end))
-            yield Edit(tag.start, tag.end, f"{opening}{content}</{name}>")
+            opening = self._xml.raw(tag.start, tag.end)
+            yield Edit(tag.start, tag.end, with_content(tag, opening, content))
         else:
             yield Edit(*segment.target, content)
 
@@ -190,10 +183,6 @@ class Xliff2Scan:
         """Yield the target language if it is missing."""
         if not self._has_language and self._options.target_language:
             yield from self._xml.set_attributes(self._root, trgLang=self._options.target_language)
-
-    def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the file with edits made."""
-        return self._xml.spliced(edits, encoding)
 
 
 def _classify(token: Token, attributes: Mapping[str, str], data: Mapping[str, str]) -> Inline:
@@ -210,12 +199,3 @@ def _classify(token: Token, attributes: Mapping[str, str], data: Mapping[str, st
         is_format = attributes.get("type") == "fmt"
         return POINT if is_format or (original and _MARKUP.match(original)) else WORD
     return POINT
-
-
-def _inherit(above: tuple[bool, bool], attributes: Mapping[str, str]) -> tuple[bool, bool]:
-    locked, preserve = above
-    if "translate" in attributes:
-        locked = attributes["translate"] == "no"
-    if "xml:space" in attributes:
-        preserve = attributes["xml:space"] == "preserve"
-    return locked, preserve

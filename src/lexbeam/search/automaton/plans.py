@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_bits
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, number_rows, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
@@ -22,6 +22,9 @@ NEVER = 1 << 40
 
 _WIDTH = 128
 """States that are kept side by side when a short output is looked for."""
+
+_MANY = 1024
+"""Of more states than this, equal ones are looked at once."""
 
 _Key = tuple[int, ...]
 
@@ -55,6 +58,13 @@ class Plans:
 
         # shape: (states,)
         """
+        if len(states.node) > _MANY:
+            columns = [states.node, *(bits.view(np.int64) for bits in states.met)]
+            numbers = number_rows(columns)
+            shown_by = np.empty(int(numbers.max()) + 1, np.int64)
+            shown_by[numbers] = np.arange(len(numbers))
+            if len(shown_by) < len(numbers) // 2:
+                return self.needs(states.take(shown_by), left)[numbers]
         if self._proven:
             need = self._enough.needs(states)
             if not self._known or (need <= left).all():

@@ -195,7 +195,7 @@ class Trie:
         node = self.nodes[number]
         node.serves = suffix.serves
         for goal in (*node.ends, *node.begun):
-            if not self._is_anchor(number):
+            if not self.is_anchor(number):
                 node.serves |= goal.wanted
         node.moves = {**suffix.moves, **node.children}
         node.ends = _once_each(node.ends + suffix.ends)
@@ -216,7 +216,7 @@ class Trie:
                 wanted[key] = wanted.get(key, 0) | goal.wanted
         return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
 
-    def _is_anchor(self, number: int) -> bool:
+    def is_anchor(self, number: int) -> bool:
         """Return whether a node stands for an anchor alone."""
         first = self.nodes[ROOT].children
         return any(first.get(anchor) == number for anchor in ANCHORS)

@@ -18,6 +18,8 @@ from typing import Any
 
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.automaton.patterns import Pattern, TokenConstraint
+from lexbeam.text.literals import Aliases
+from lexbeam.text.vocabulary import SPACE
 from lexbeam.translation.tracing.collect import ORIGINS, Candidate, SearchTrace, Standing, Step
 
 Pieces = Callable[[Sequence[int]], list[str]]
@@ -78,10 +80,16 @@ class _Vocabulary:
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int | str, int] = {}
+        self._own: dict[int, str] = {}
+
+    def turn_to(self, aliases: Aliases) -> None:
+        """Know the tokens that a search has beyond the vocabulary, by what they write."""
+        written = enumerate(aliases.written, aliases.first)
+        self._own = {token: text.replace(" ", SPACE) for token, text in written}
 
     def __getitem__(self, token: int) -> int:
-        return self._numbers.setdefault(token, len(self._numbers))
+        return self._numbers.setdefault(self._own.get(token, token), len(self._numbers))
 
     def all(self, tokens: Iterable[int]) -> list[int]:
         """Return the numbers of tokens."""
@@ -89,13 +97,16 @@ class _Vocabulary:
 
     def written(self) -> list[str]:
         """Return the pieces by number."""
-        return self._pieces(list(self._numbers))
+        known = [token for token in self._numbers if isinstance(token, int)]
+        pieces = dict(zip(known, self._pieces(known), strict=True))
+        return [t if isinstance(t, str) else pieces[t] for t in self._numbers]
 
 
 def _search(
     source: str, output: str, search: SearchTrace, vocabulary: _Vocabulary
 ) -> dict[str, Any]:
     settings, job = search.settings, search.job
+    vocabulary.turn_to(job.aliases)
     constraints = [
         {"times": times, "size": size, **_constraint(demand, vocabulary)}
         for (demand, times), size in zip(search.times.items(), search.sizes, strict=True)

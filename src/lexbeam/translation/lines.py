@@ -36,6 +36,17 @@ class Line:
     error: str | None = None
     translation: Translation | None = None
 
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with it: why it can't be translated, or what its translation breaks."""
+        faults = [self.error] if self.error else []
+        if self.translation:
+            reports = self.translation.constraints
+            missing = [report.text for report in reports if not (report.met or report.dropped)]
+            faults += [f'the translation lacks "{phrase}"' for phrase in missing]
+            faults += [f'the translation has "{each}"' for each in self.translation.unavoided]
+        return faults
+
 
 class LineFormat(Protocol):
     """How lines are read and written."""

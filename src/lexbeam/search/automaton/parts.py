@@ -1,0 +1,227 @@
+"""The parts of constraints, each of which has to be begun and paid for by itself.
+
+A plain phrase is one part, a phrase that is demanded n times is n of them, and a pattern has as
+many as it says (`automaton.patterns`). Each part has a first token that has to find its place,
+and further tokens that follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import (
+    Bits,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Tokens,
+    intersects,
+    pack_rows,
+    pack_rows_of_bits,
+)
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import BitLayout
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.trie import ANCHORS, ROOT, Trie
+
+
+class Part(NamedTuple):
+    """One part of a constraint."""
+
+    size: int
+    """The tokens of its shortest form."""
+    reached: int
+    """Bits of which one is set when it has been seen."""
+    wanted: int
+    """Bits of which one is missing as long as it is of use."""
+    forms: tuple[Tokens, ...]
+    """Its forms, with the anchors that they stand behind."""
+    at_end: bool = False
+    """Whether it counts only if the output ends with it."""
+    follows: bool = False
+    """Whether it has to stand behind the part before it in the list."""
+    soft: int | None = None
+    """The index of its constraint among those that may be given up; None: it may not be."""
+
+    @property
+    def first_tokens(self) -> list[int]:
+        """The tokens that it may begin with, rising."""
+        bare = [[token for token in form if token not in ANCHORS] for form in self.forms]
+        return sorted({form[0] for form in bare})
+
+
+def find_parts(layout: BitLayout) -> list[Part]:
+    """Return the parts of all constraints of a sentence; those of a pattern in their order."""
+    forms: dict[int, list[Tokens]] = {}
+    for goal in layout.goals:
+        forms.setdefault(goal.wanted, []).append(goal.tokens)
+    parts = [
+        Part(
+            stage.size,
+            stage.reached,
+            stage.wanted,
+            tuple(forms.pop(stage.wanted)),
+            stage.at_end,
+            bool(stage.enabled),
+            None if stage.hard else _index_of_soft(layout, stage.reached),
+        )
+        for stage in layout.stages
+    ]
+    sizes = {goal.wanted: goal.size for goal in layout.goals}
+    for wanted, spellings in forms.items():
+        for bit in _single_bits(wanted):
+            soft = _index_of_soft(layout, bit)
+            parts.append(Part(sizes[wanted], bit, wanted, tuple(spellings), soft=soft))
+    return parts
+
+
+def _index_of_soft(layout: BitLayout, reached: int) -> int | None:
+    """Return the constraint that a part belongs to, if it is one that may be given up.
+
+    To reach a later copy of a pattern is to have the earlier ones: the first that fits is it.
+    """
+    for index, soft in enumerate(layout.soft):
+        if soft.bits & reached == soft.bits:
+            return index
+    return None
+
+
+def _single_bits(bits: int) -> list[int]:
+    """Return the sets of one bit that make up a set."""
+    return [1 << number for number in range(bits.bit_length()) if bits >> number & 1]
+
+
+class PartTables:
+    """The parts of all sentences of a batch as tables.
+
+    Parts come first in all shapes, so that sums over them do not depend on how many the other
+    sentences of a batch have.
+    """
+
+    sizes: FloatArray
+    """The tokens of each part; 0: there is none. # shape: (parts, sentences)"""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.of_sentences = [find_parts(layout) for layout in automaton.layouts]
+        rows, arrays = self.of_sentences, automaton.bit_arrays
+        self.sizes = _by_part([[part.size for part in row] for row in rows], 0).astype(float)
+        reached = pack_rows_of_bits([[part.reached for part in row] for row in rows], arrays)
+        self._reached = tuple(np.ascontiguousarray(bits.T) for bits in reached)
+        at_end = _by_part([[part.at_end for part in row] for row in rows], 0) > 0
+        self._at_end: BoolArray | None = at_end if at_end.any() else None
+        # The soft constraint that each belongs to, -1: none. # shape: (parts, sentences)
+        self.soft: IntArray = _by_part(
+            [[-1 if part.soft is None else part.soft for part in row] for row in rows], -1
+        )
+        self._tabulate_nodes(automaton.tries, arrays)
+
+    def _tabulate_nodes(self, tries: Sequence[Trie], arrays: int) -> None:
+        """Tabulate what has begun at each node. # shape of all: (nodes, parts)."""
+        rows: list[list[tuple[int, int, int]]] = [[]]  # node 0 belongs to no sentence
+        for trie, parts in zip(tries, self.of_sentences, strict=True):
+            for begun in _find_begun(trie):
+                rows.append([(*begun.get(part.wanted, (0, 0)), part.wanted) for part in parts])
+        self._missing = pack_rows([[tokens for tokens, _, _ in row] for row in rows], 0)
+        self._begun = np.asarray((self._missing > 0).any(axis=1))  # shape: (nodes,)
+        self._wanted = pack_rows_of_bits([[bits for *_, bits in row] for row in rows], arrays)
+        needs = [[bits for _, bits, _ in row] for row in rows]
+        self._needs: Bits | None = None
+        if any(map(any, needs)):
+            self._needs = pack_rows_of_bits(needs, arrays)
+
+    def keep(self, sentences: IntArray) -> None:
+        """Forget the other sentences."""
+        self.sizes, self.soft = self.sizes[:, sentences], self.soft[:, sentences]
+        self._reached = tuple(bits[:, sentences] for bits in self._reached)
+        if self._at_end is not None:
+            self._at_end = self._at_end[:, sentences]
+
+    @property
+    def for_kernel(self) -> bool:
+        """Whether the compiled kernel covers them: one array of bits, nothing at the end."""
+        return len(self._reached) == 1 and self._at_end is None
+
+    @property
+    def tables(self) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernel reads, by part and sentence, and by node and part."""
+        needs = None if self._needs is None else self._needs[0]
+        return self._reached[0], self.sizes, self._missing, self._wanted[0], needs
+
+    def standing(self, states: States) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernel reads of hypotheses."""
+        return states.node, states.seen[0], None if states.stages is None else states.stages[0]
+
+    def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
+        """Return a mask of the parts that hypotheses still have to say.
+
+        What has to be the end of the output is still to be said as long as anything else is.
+        ``shape`` is that of the hypotheses, (sentences, …). # shape: (parts, sentences, …)
+        """
+        seen: BoolArray | None = None
+        for table, bits in zip(self._reached, states.seen, strict=True):
+            there = (table[:, :, None] & bits.reshape(shape)) != 0
+            seen = there if seen is None else seen | there
+        if seen is None:
+            return np.zeros((0, *shape), np.bool_)
+        unseen = ~seen & (self.sizes > 0)[:, :, None]
+        if self._at_end is not None:
+            unseen |= self._at_end[:, :, None] & self._others(unseen)
+        return unseen
+
+    def _others(self, unseen: BoolArray) -> BoolArray:
+        """Return who has anything to say that can't be given up and need not be the end."""
+        assert self._at_end is not None
+        counted = (~self._at_end & (self.soft < 0))[:, :, None]
+        return np.asarray((unseen & counted).any(axis=0))
+
+    def find_begun(self, states: States, unseen: BoolArray) -> tuple[IntArray, IntArray]:
+        """Return the hypotheses that are in the middle of something, and the tokens it lacks.
+
+        Hypotheses are counted through the batch. # shape: (begun,), (parts, begun), 0 for parts
+        that have not been begun or are of no use.
+        """
+        rows = self._begun.take(states.node).nonzero()[0]
+        if not len(rows):
+            return rows, np.zeros((len(unseen), 0), np.int64)
+        node = states.node.take(rows)
+        missing: IntArray = self._missing.take(node, axis=0)
+        unmet = [bits.take(rows)[:, None] for bits in states.unmet]
+        useful = intersects(self._wanted, node, unmet)
+        if self._needs is not None:
+            seen = [bits.take(rows)[:, None] for bits in states.seen]
+            free = ~np.logical_or.reduce([bits[node] != 0 for bits in self._needs])
+            useful &= free | intersects(self._needs, node, seen)
+        useful &= unseen.reshape(len(unseen), -1)[:, rows].T
+        if self._at_end is not None:
+            sentence = rows // unseen.shape[2]
+            others = self._others(unseen).ravel()[rows]
+            useful &= ~(self._at_end.T[sentence] & others[:, None])
+        return rows, np.where(useful, missing, 0).T
+
+
+def _by_part(rows: Sequence[Sequence[int]], fill: int) -> IntArray:
+    """Return numbers of parts, listed by sentence, as a table. # shape: (parts, sentences)."""
+    return np.ascontiguousarray(pack_rows(rows, fill).T)
+
+
+def _find_begun(trie: Trie) -> list[dict[int, tuple[int, int]]]:
+    """Return for each node what its string ends in the middle of.
+
+    By the bits that stand for it: the fewest tokens that it lacks, and the bits of which one must
+    be set for it to count.
+    """
+    found: list[dict[int, tuple[int, int]]] = [{} for _ in trie.nodes]
+    for number in sorted(range(len(trie.nodes)), key=lambda number: trie.nodes[number].depth):
+        node = trie.nodes[number]
+        if number == ROOT or trie.is_anchor(number):
+            continue
+        begun = dict(found[node.failure])
+        for goal in node.begun:
+            lacks = len(goal.tokens) - node.depth, goal.needed(node.depth)
+            begun[goal.wanted] = min(lacks, begun.get(goal.wanted, lacks))
+        found[number] = begun
+    return found
