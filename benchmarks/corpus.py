@@ -4,7 +4,7 @@
     python benchmarks/corpus.py --rounds 1 --no-ray
 
 All ways run one after the other in each round, so that a machine that is busy for a while slows
-down all of them. Shown is the median of the rounds. ``sentences/s`` counts from the first sentence
+down all of them. Shown is the median of the rounds. ``sentences/s`` counts from the first answers
 on, without the start of processes, model and Ray, which a long run pays once; ``CPU`` is the
 processor time of the whole run, start included, with all its processes but Ray's own.
 """
@@ -42,9 +42,9 @@ class Watch:
         """Stop: no row may fail here."""
         raise SystemExit(f"{where}: {error}")
 
-    def rate(self) -> float:
-        """Return rows per second from the first answer on."""
-        times = [(at, count) for at, count in self.times if count]
+    def rate(self, processes: int) -> float:
+        """Return rows per second, from when each process may have given an answer."""
+        times = [(at, count) for at, count in self.times if count][processes - 1 :]
         return sum(count for _, count in times[1:]) / (times[-1][0] - times[0][0])
 
 
@@ -75,7 +75,7 @@ def measure(source: Path, ways: dict[str, dict[str, object]], rounds: int, rows:
                 translate_corpus(corpus, watch, **how)  # type: ignore[arg-type]
                 after = os.times()
                 times[name].append(sum(after[:4]) - sum(before[:4]))
-                rates[name].append(watch.rate())
+                rates[name].append(watch.rate(int(str(how["processes"]))))
                 parts = sorted(Path(folder).glob("part-*"))
                 made.add(b"".join(path.read_bytes() for path in parts))
     one = statistics.median(rates[next(iter(ways))])
