@@ -84,6 +84,8 @@ class FutureCost:
         self._prices: FloatArray | None = None
         self.drafts: IntArray = np.zeros(sentences, np.int64)
         """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
+        self.per_token = np.zeros(sentences)
+        """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
 
     @property
     def parts(self) -> list[list[Part]]:
@@ -94,7 +96,7 @@ class FutureCost:
         """Take what first tokens are going to cost from a draft, for sentences that have one."""
         follows = [[part.follows for part in row] for row in self.parts]
         self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
-        self.drafts = draft.lengths + 1
+        self.drafts, self.per_token = draft.lengths + 1, draft.per_token
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -104,7 +106,7 @@ class FutureCost:
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
             self._prices = self._prices[:, :, sentences]
-        self.drafts = self.drafts[sentences]
+        self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray
