@@ -78,7 +78,7 @@ class Worker:
         digest = model_digest(self._translator, task.asked)
         if task.digest is not None and digest != task.digest:
             raise ModelError(
-                f"the model {task.model or 'that comes along'} differs from the one that the run "
+                f"the model {task.model or 'that is bundled'} differs from the one that the run "
                 "began with: put the same files on all machines"
             )
         self._common = task.asked.request(self._translator.info, task.names)
