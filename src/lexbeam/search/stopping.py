@@ -36,6 +36,8 @@ class LookAhead(NamedTuple):
     drafts: IntArray
     """The tokens of each sentence's draft, its end counted; 0: it has none. # shape: (sentences,)
     """
+    per_token: FloatArray
+    """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
 
 
 _MORE_TOKENS = 3
@@ -124,7 +126,7 @@ def prune(
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
         if ahead is not None and drafted:
-            may_win = _may_win(beam, finished, ahead.drafts[:, None])
+            may_win = _may_win(beam, finished, ahead)
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
     if settings.lag is not None and kernel.compiled is not None and not drafted:
@@ -143,16 +145,18 @@ def prune(
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:
+def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
     """Return a mask of what may become better than the outputs that have been found.
 
     A score is divided by the length, so that an output that has paid much for its constraints
-    gets better by running on. Here lengths count no further than that of the draft: what is
-    longer has to be more probable. # shape: as the beam.
+    gets better by running on. Here a further token counts as much as one of the draft has cost:
+    for free outputs that comes to the same, and what constraints cost is no reason to be longer.
+    # shape: as the beam.
     """
-    longest = np.maximum(drafts, 1)
-    length = np.minimum(finished.step[:, -1:] + 1, longest)
-    may_win: BoolArray = beam.log_prob * length >= finished.log_prob[:, -1:] * longest
+    found = finished.step[:, -1:] + 1
+    longer = np.maximum(ahead.drafts[:, None] + _MORE_TOKENS - found, 0)
+    gain = ahead.per_token[:, None] * longer
+    may_win: BoolArray = beam.log_prob >= finished.log_prob[:, -1:] + gain
     return may_win
 
 
