@@ -119,7 +119,7 @@ class ParquetRows:
         """Return what a JSON record would have beside translation and score, if there is any."""
         if line.translation is None:
             return None
-        report = line.translation.to_json(self._signature)
+        report = line.translation.to_dict(self._signature)
         del report["translation"], report["score"]
         if not report["constraints"]:
             del report["constraints"]

@@ -25,6 +25,7 @@ from lexbeam.errors import ModelError, SettingError
 from lexbeam.models import calibration, formats, shortlist
 from lexbeam.models.bundle_manifest import (
     ALIGNMENT,
+    ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
     MANIFEST,
@@ -42,13 +43,14 @@ from lexbeam.models.bundle_weights import (
     check_finite,
     read_weights,
     round_weights,
+    to_floats,
     with_multipliers,
     write_weights,
 )
 from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
-from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed
+from lexbeam.models.graphs.weights import Float32, Observed, Weights
 from lexbeam.models.model import Framing, Model, token_rules
 from lexbeam.models.sentencepiece_files import load_vocabulary
 from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
@@ -81,7 +83,7 @@ def check_precision(precision: str) -> None:
 
 def write(
     config: Architecture,
-    weights: Mapping[str, Float32],
+    weights: Weights,
     source_spm: str | Path | bytes | MosesBpe,
     folder: str | Path,
     *,
@@ -95,12 +97,14 @@ def write(
     precision: str = "int8",
     origin: str | None = None,
     alignment: tuple[int, int] | None = None,
+    sets_aside: bool = False,
 ) -> None:
     """Write a network as a bundle.
 
     Args:
         config: the network's kind, sizes and options.
-        weights: float weights by Marian's names, matrices with the input dimension first.
+        weights: weights by Marian's names, matrices with the input dimension first. In float;
+            matrices that are in eight bits already are kept as they are.
         source_spm: the SentencePiece model, a file or its content; of both languages if
             there is no ``target_spm``. Or a Moses vocabulary, which is always of both.
         folder: the folder to write to; made if it does not exist.
@@ -115,17 +119,19 @@ def write(
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
+        sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
     """
     check_precision(precision)
     framing = framing or Framing()
     network = _describe_network(config, framing, alignment)
     finite = check_finite(weights)
-    kept = round_weights(config, finite) if precision == "int8" else finite
+    kept = round_weights(config, finite) if precision == "int8" else to_floats(finite)
     config.build(kept)  # reports whatever is missing, before anything is written
     files = _vocabulary_files(source_spm, target_spm) | _contents({SHORTLIST: shortlist_file})
     folder = _write_files(Path(folder), files)
     if precision == "int8" and calibration_text:
-        multipliers = _calibrate(config, weights, folder, files, calibration_text, framing)
+        floats = to_floats(finite)
+        multipliers = _calibrate(config, floats, folder, files, calibration_text, framing)
         kept = with_multipliers(kept, multipliers)
     write_weights(folder / WEIGHTS, kept)
     manifest = {
@@ -136,6 +142,7 @@ def write(
         "max_source_length": max_source_length,
         "precision": precision,
         "origin": origin,
+        **({"finishing": ASIDE} if sets_aside else {}),
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -214,7 +221,9 @@ def load(path: str | Path, threads: int = 1) -> Model:
         **({"alignment": alignment} if alignment else {}),
         "files": [str(folder / name) for name in manifest["files"]],
     }
-    return Model(engine, source, target, manifest["max_source_length"], info, framing)
+    sets_aside = manifest.get("finishing") == ASIDE
+    longest = manifest["max_source_length"]
+    return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
 def _attending(
@@ -248,10 +257,7 @@ def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:
     with naming(folder / MANIFEST):
         config = read_architecture(manifest["network"])
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as stored:
-        weights = {
-            name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
-            for name, weight in stored.items()
-        }
+        weights = to_floats(stored)
     return config, weights
 
 
