@@ -198,7 +198,7 @@ def test_masks_are_demanded_exactly_once() -> None:
     assert engine.asked[-1].constraints == ({"text": "ID1", "case": "exact", "exactly": 1},)
 
 
-def test_sentences_of_a_text_are_asked_for_together() -> None:
+def test_lines_of_a_text_are_asked_for_together() -> None:
     engine = Dictionary(str.upper)
     waves: list[int] = []
 
@@ -206,15 +206,25 @@ def test_sentences_of_a_text_are_asked_for_together() -> None:
         waves.append(len(requests))
         return engine(requests)
 
-    translate_marked([("This is the one: ", NAME, ". That is another: ", NAME, ".")], counted)
-    assert waves == [2]
+    translate_marked([("One ", NAME, BREAK, "two ", NAME, BREAK, "three")], counted)
+    assert waves == [3]
+
+
+class Always:
+    """An engine that has one answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __call__(self, requests: Sequence[Request]) -> list[Answer | LexbeamError]:
+        return [self._answer for _ in requests]
 
 
 def test_punctuation_stays_outside_of_a_pair_as_in_the_source() -> None:
     source = ("See ", BOLD[0], "the docs (new)", BOLD[1], ".")
     links = [((0, 3), (0, 4)), ((4, 7), (5, 8)), ((8, 12), (9, 13)), ((13, 18), (14, 20))]
     answer = Answer("Lies die Doku (neu).", alignment=links)
-    (target,) = translate_marked([source], lambda requests: [answer for _ in requests])
+    (target,) = translate_marked([source], Always(answer))
     assert isinstance(target, list)
     assert plain(fill_in(target, source)) == "Lies <b>die Doku (neu)</b>."
 
@@ -222,6 +232,6 @@ def test_punctuation_stays_outside_of_a_pair_as_in_the_source() -> None:
 def test_a_pair_around_a_mask_is_around_it_again() -> None:
     source = ("There is ", BOLD[0], NUMBER, BOLD[1], " item")
     answer = Answer("Es gibt ein 47-Element", alignment=[((9, 11), (8, 14))])
-    (target,) = translate_marked([source], lambda requests: [answer for _ in requests])
+    (target,) = translate_marked([source], Always(answer))
     assert isinstance(target, list)
     assert plain(fill_in(target, source)) == "Es gibt ein <b>%d</b> Element"
