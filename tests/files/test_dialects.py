@@ -165,6 +165,15 @@ def test_a_translation_that_is_too_long_is_reported(
     assert files.translate(path, path, FakeTranslator()).translated == 1
 
 
+def test_a_page_names_its_new_encoding(tmp_path: Path) -> None:
+    source = '<meta charset="windows-1251"><p>a file</p>'
+    expected = '<meta charset="utf-8"><p>A FILE</p>'
+    assert translated("a.html", source, tmp_path, encoding="utf-8") == expected
+    with pytest.raises(InputError, match="unknown encoding 'nonsense'"):
+        translated("a.html", source, tmp_path, encoding="nonsense")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_what_is_seen_at_a_glance_is_what_is_read_in_full(name: str) -> None:
     data = SAMPLES[name]
