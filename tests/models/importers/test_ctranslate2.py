@@ -289,7 +289,7 @@ def converted(
     out = import_checkpoint(folder / "checkpoint", folder / "hf", "float32", **family.wishes)
     known = bundle.load(out)
     size = network.config.vocab_size - ("marian" in request.param)  # it drops the padding
-    tokens = [known.target.id_to_piece(i) for i in range(size)]
+    tokens = known.target.id_to_piece(list(range(size)))
     settings = {"decoder_start_token": family.decoder_start}
     model = ctranslate2_models.from_checkpoint(network, tokens, folder / "model", **settings)
     for name in ("source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model"):
@@ -329,7 +329,7 @@ def test_a_language_has_to_be_named(converted: Converted, tmp_path: Path) -> Non
 def test_marian_says_which_head_aligns(tmp_path: Path) -> None:
     network = checkpoints.marian(tmp_path / "checkpoint")
     known = bundle.load(import_checkpoint(tmp_path / "checkpoint", tmp_path / "hf", "float32"))
-    tokens = [known.target.id_to_piece(i) for i in range(network.config.vocab_size - 1)]
+    tokens = known.target.id_to_piece(list(range(network.config.vocab_size - 1)))
     model = ctranslate2_models.from_checkpoint(network, tokens, tmp_path / "model")
     files = [tmp_path / "checkpoint" / name for name in ("source.spm", "target.spm")]
     ours = bundle.load(import_model(model, tmp_path / "bundle", sentencepiece=files))
@@ -502,7 +502,7 @@ def test_text_of_the_target_is_cut_into_pieces_that_only_the_network_knows(
     """OPUS-MT in Argos packages: the SentencePiece model is that of the source alone."""
     network = checkpoints.marian(tmp_path / "checkpoint")
     known = bundle.load(import_checkpoint(tmp_path / "checkpoint", tmp_path / "hf", "float32"))
-    tokens = [known.target.id_to_piece(i) for i in range(network.config.vocab_size - 1)]
+    tokens = known.target.id_to_piece(list(range(network.config.vocab_size - 1)))
     model = ctranslate2_models.from_checkpoint(network, tokens, tmp_path / "model")
     source = tmp_path / "checkpoint" / "source.spm"
     ours = bundle.load(import_model(model, tmp_path / "bundle", sentencepiece=[source]))
