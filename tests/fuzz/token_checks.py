@@ -12,7 +12,7 @@ from fuzz.campaign import Failure, Kind
 from fuzz.token_problems import Problem, Sentence, arguments, draw, make_scorer, show, simpler
 from fuzz.token_truth import is_possible, log_prob, price_of, ranked, times_met
 from lexbeam.errors import ConstraintError, SettingError
-from lexbeam.search import Hypothesis, decode
+from lexbeam.search import Hypothesis, decode, kernel
 
 MOST_SECONDS = 20.0
 Outputs = list[list[Hypothesis]]
@@ -30,6 +30,7 @@ def check(problem: Problem) -> Iterator[Failure]:
             yield from check_outputs(problem, sentence, found[0])
     if len(alone) > 1:
         yield from check_batch(problem, alone)
+    yield from check_kernel(problem, alone)
 
 
 def search(problem: Problem, sentences: Sequence[Sentence]) -> Outputs | Failure | None:
@@ -135,6 +136,18 @@ def check_batch(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> I
             single = [(each.tokens, round(each.score, 3)) for each in there]
             told = f"sentence {number}: {batch} in a batch, {single} alone"
             yield Failure("a batch gives what its sentences give", told)
+
+
+def check_kernel(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> Iterator[Failure]:
+    """Check that the compiled kernel finds what NumPy finds."""
+    possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
+    if not possible or kernel.compiled is None:
+        return
+    compiled = search(problem, possible)
+    with kernel.switched(on=False):
+        by_arrays = search(problem, possible)
+    if compiled != by_arrays:
+        yield Failure("the kernel finds what NumPy finds", f"{compiled} instead of {by_arrays}")
 
 
 def _close(a: float, b: float) -> bool:

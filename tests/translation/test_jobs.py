@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,9 @@ class CountingScorer(HistoryScorer):
         return super().start(sources, wanted)
 
 
-def decoder(scorer: HistoryScorer) -> BatchDecoder:
+def decoder(scorer: HistoryScorer, threads: int = 1) -> BatchDecoder:
     everywhere = np.ones(scorer.vocabulary_size, dtype=bool)
-    return BatchDecoder(scorer, everywhere, everywhere, everywhere)
+    return BatchDecoder(scorer, everywhere, everywhere, everywhere, threads)
 
 
 def test_what_is_refused_costs_the_others_no_search() -> None:
@@ -125,3 +126,27 @@ def test_jobs_of_equal_settings_share_batches() -> None:
     assert scorer.started == [2, 1, 2, 1]
     assert found[0] == decoder(scorer).run([jobs[0]], 1)[0]
     assert found[1] == decoder(scorer).run([jobs[1]], 1)[0]
+
+
+def test_threads_search_batches_side_by_side_and_give_the_same() -> None:
+    meeting = Barrier(2, timeout=60)
+
+    class Meeting(CountingScorer):
+        def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:
+            meeting.wait()  # nobody passes unless another batch is searched meanwhile
+            return super().start(sources, wanted)
+
+    jobs = [Job((i % 7 + 1,), ((i % 5 + 1,),), max_length=9) for i in range(16)]
+    jobs[3] = replace(jobs[3], phrases=((3,),), avoid=((3,),))
+    scorer = Meeting()
+    together = decoder(scorer, threads=2).run(jobs, 4)
+    assert sorted(scorer.started) == [3, 4, 4, 4]
+    shown = [each if isinstance(each, list) else str(each) for each in together]
+    alone = decoder(CountingScorer()).run(jobs, 4)
+    assert shown == [each if isinstance(each, list) else str(each) for each in alone]
+
+
+def test_few_sentences_are_shared_out_among_the_threads() -> None:
+    scorer = CountingScorer()
+    decoder(scorer, threads=3).run([Job((i + 1,), max_length=9) for i in range(5)], 32)
+    assert sorted(scorer.started) == [1, 2, 2]

@@ -59,7 +59,12 @@ translated stays open and is reported; the exit status is then 1.
 @setting_options
 @report_option
 @click.option(
-    "-t", "--threads", type=click.IntRange(1), default=1, show_default=True, help="Cores to use."
+    "-t",
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Batches searched at a time.",
 )
 def command(
     paths: tuple[Path, ...],

@@ -47,7 +47,7 @@ _OPTIONS = (
         type=click.IntRange(1),
         default=1,
         show_default=True,
-        help="Cores to use.",
+        help="Batches searched at a time.",
     ),
 )
 

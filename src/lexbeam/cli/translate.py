@@ -85,7 +85,7 @@ def command(
     stream = Stream(
         recorder.translator if recorder else translator,
         JsonLines(common, signature) if as_json else plain,
-        asked.settings.batch_size,
+        asked.settings.batch_size * threads,
         reporter=reporter,
     )
     with graceful():

@@ -26,17 +26,18 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.adjustment import Move, adjust, adjust_one, find_moves
-from lexbeam.search.arrays import IntArray, ScoreArray, pick
+from lexbeam.search.arrays import IntArray, ScoreArray
 from lexbeam.search.selection import (
     Selection,
     count,
     count_above,
     fill,
-    k_best,
     rank_by_bank,
-    ranks_in_bank,
     select_best,
+    select_by_price,
+    select_by_slots,
     take,
 )
 
@@ -129,6 +130,8 @@ class Dba(Policy):
 
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
+        if kernel.compiled is not None:
+            return select_by_slots(bank, score, self._slots)
         if self._all_from_top:
             return take(rank_by_bank(bank, score, self.beam), score)
         counts = count(bank, score, self._banks)
@@ -169,11 +172,7 @@ class Lookahead(Policy):
 
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Take the best, after each has been set back by its rank in its bank."""
-        ranked = rank_by_bank(bank, score, bank.shape[1])
-        set_back = pick(score, ranked) - HANDICAP * ranks_in_bank(pick(bank, ranked))
-        best = k_best(set_back, self.beam)
-        best.sort(axis=1)
-        return take(pick(ranked, best), score)
+        return select_by_price(bank, score, self.beam, HANDICAP)
 
 
 class _BeamPerBank(Policy):

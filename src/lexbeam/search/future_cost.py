@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
@@ -58,7 +59,7 @@ _CHEAPEST_TO_PASS = -20.0
 SLACK = 2
 """By how many tokens an output may be behind its draft without having missed a place."""
 
-LATENESS = 1.0
+LATENESS = 2.0
 """What a word that has missed its place costs more with every token."""
 
 
@@ -81,13 +82,8 @@ class FutureCost:
         self._sum = np.zeros((sentences, 2))
         self._number = np.zeros((sentences, 2))
         self._prices: FloatArray | None = None
-        self.drafted: BoolArray = np.zeros(sentences, np.bool_)
-        """The sentences that have a draft. # shape: (sentences,)"""
-
-    @property
-    def constrained(self) -> BoolArray:
-        """The sentences that have constraints. # shape: (sentences,)."""
-        return np.asarray(self._parts.sizes.any(axis=0))
+        self.drafts: IntArray = np.zeros(sentences, np.int64)
+        """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
 
     @property
     def parts(self) -> list[list[Part]]:
@@ -98,7 +94,7 @@ class FutureCost:
         """Take what first tokens are going to cost from a draft, for sentences that have one."""
         follows = [[part.follows for part in row] for row in self.parts]
         self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
-        self.drafted = draft.lengths >= 0
+        self.drafts = draft.lengths + 1
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -108,7 +104,7 @@ class FutureCost:
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
             self._prices = self._prices[:, :, sentences]
-        self.drafted = self.drafted[sentences]
+        self.drafts = self.drafts[sentences]
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray
@@ -118,6 +114,13 @@ class FutureCost:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
+        if kernel.compiled is not None:
+            sums, counts = np.zeros((2, *self._sum.shape))
+            given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
+            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, sums, counts)
+            self._sum += sums
+            self._number += counts
+            return
         kinds = self._sum.size
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)
@@ -136,6 +139,12 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
+        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+            worth = np.empty(shape)
+            tables, standing = self._parts.tables, self._parts.standing(states)
+            given = whole, after, *tables, *standing, candidates.score, worth
+            kernel.call(kernel.compiled.add_costs, *given)
+            return worth
         unseen = self._parts.find_unseen(states, shape)
         costs = np.zeros(unseen.shape)
         np.copyto(costs, whole[:, :, None], where=unseen)
@@ -193,7 +202,7 @@ class FutureCost:
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
         if self._prices is not None:
             place = min(step + 1, len(self._prices) - 1)
-            first = np.where(self.drafted, self._prices[place], first)
+            first = np.where(self.drafts > 0, self._prices[place], first)
         return first, after
 
 

@@ -1,4 +1,4 @@
-"""The narrow waist between search and model.
+"""The protocol between search and model.
 
 The search never sees the vocabulary. Each step it hands over the token that every live row has
 just taken, and gets back only what it will look at: the best few tokens of each row, and the
@@ -12,7 +12,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from lexbeam.errors import ScorerError
+from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray, ScoreArray
 
 
@@ -123,6 +126,24 @@ def can_restart(scorer: Scorer) -> bool:
     return bool(getattr(scorer, "restarts", False))
 
 
+def readable(scores: Scores) -> Scores:
+    """Return scores as arrays that the compiled kernel reads."""
+    top_scores, top_ids, ask_scores, state, attention = scores
+    return Scores(
+        _readable_scores(top_scores),
+        np.ascontiguousarray(top_ids, np.int64),
+        _readable_scores(ask_scores),
+        state,
+        attention,
+    )
+
+
+def _readable_scores(scores: ScoreArray) -> ScoreArray:
+    if scores.dtype.char in "fd":
+        return np.ascontiguousarray(scores)
+    return np.ascontiguousarray(scores, np.float64)
+
+
 def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:
     """Raise if the model's answer does not have the shape that was asked for."""
     for name, array, shape in (
@@ -149,6 +170,13 @@ def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: in
     Everyone's first mistakes are probabilities in place of their logarithms, and to leave the
     end of sentence among the best tokens.
     """
+    if kernel.compiled is None or not kernel.call(
+        kernel.compiled.is_sound, *scores[:3], ban, eos, vocabulary_size, _ROUNDING
+    ):
+        _find_nonsense(scores, ban, eos, vocabulary_size)
+
+
+def _find_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int) -> None:
     top_scores, top_ids = scores.top_scores, scores.top_ids
     for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
         # The largest is NaN if any is, and NaN is not less than anything.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray, ScoreArray, flat_indices, pick
 
 NO_CANDIDATE = -np.inf
@@ -36,6 +37,32 @@ def select_best(score: ScoreArray, k: int) -> Selection:
 def take(indices: IntArray, score: ScoreArray) -> Selection:
     """Select given candidates, as far as there is a candidate at the index."""
     return Selection(indices, pick(score, indices) > NO_CANDIDATE)
+
+
+def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray) -> Selection:
+    """Select by the slots of each bank before adjustment, in the compiled kernel."""
+    assert kernel.compiled is not None
+    sentences, room = len(bank), int(slots.sum(axis=1).max()) * len(bank)
+    indices, taken = np.empty(room, np.int64), np.empty(room, np.bool_)
+    given = bank, score, slots, sentences, indices, taken
+    width = kernel.call(kernel.compiled.select_by_slots, *given)
+    size, shape = sentences * width, (sentences, width)
+    return Selection(indices[:size].reshape(shape), taken[:size].reshape(shape))
+
+
+def select_by_price(bank: IntArray, score: ScoreArray, k: int, handicap: float) -> Selection:
+    """Select the k best of each sentence, after each was set back by its rank in its bank."""
+    if kernel.compiled is not None:
+        shape = len(bank), min(k, bank.shape[1])
+        indices, taken = np.empty(shape, np.int64), np.empty(shape, np.bool_)
+        given = bank, score, len(bank), k, handicap, indices, taken
+        kernel.call(kernel.compiled.select_by_price, *given)
+        return Selection(indices, taken)
+    ranked = rank_by_bank(bank, score, bank.shape[1])
+    set_back = pick(score, ranked) - handicap * ranks_in_bank(pick(bank, ranked))
+    best = k_best(set_back, k)
+    best.sort(axis=1)
+    return take(pick(ranked, best), score)
 
 
 def count(bank: IntArray, score: ScoreArray, banks: int) -> IntArray:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.allocation import Policy
 from lexbeam.search.arrays import (
     PAD,
@@ -26,10 +27,9 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import (
-    AskedTokens,
+    Answered,
     Candidates,
     Chosen,
-    Proposals,
     best_of_all,
     collect,
 )
@@ -37,7 +37,7 @@ from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_on
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
+from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
 from lexbeam.search.ties import TiedStep, Ties
@@ -122,7 +122,7 @@ class SearchStep:
         if self.future_cost is None or chosen.worth is None or chosen.indices is None:
             return None
         worth = pick(chosen.worth, chosen.indices)
-        return LookAhead(worth, self.future_cost.constrained, self.future_cost.drafted)
+        return LookAhead(worth, self.future_cost.drafts)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
@@ -132,7 +132,7 @@ class SearchStep:
             _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
         scores = self._ask_model(beam, live, nothing, ban)
         pool = self.beam_size * self.finishing.candidates_per_slot
-        candidates = best_of_all(self._lay_out(beam, live, scores, None), pool)
+        candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
             ended = candidates.token == self.scorer.eos
             chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
@@ -167,13 +167,13 @@ class SearchStep:
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
-        asked = AskedTokens.lay_out(beam, live, answer.tokens, answer.targets, scores)
-        proposals = self._lay_out(beam, live, scores, may_end.allowed)
+        asked = answer.tokens, answer.targets
+        answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(proposals, most, beam_sizes, automaton, states, asked, self.word_ends)
+        candidates = collect(answered, most, beam_sizes, automaton, states, asked, self.word_ends)
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
@@ -271,6 +271,8 @@ class SearchStep:
             **({"attention": True} if self.attends else {}),
         )
         scores = Scores(*answer)  # any sequence of its fields will do
+        if kernel.compiled is not None:
+            scores = readable(scores)
         refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
         refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
@@ -279,17 +281,17 @@ class SearchStep:
             possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
         return scores._replace(ask_scores=possible)
 
-    def _lay_out(
+    def _open(
         self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
-    ) -> Proposals:
-        """Lay the model's answer out by slot, and close what may not be chosen."""
+    ) -> Answered:
+        """Return what may be chosen of the model's answer."""
         if self.closed is not None:
             sentence = _sentence_of(beam, live)
             top_scores = np.where(self.closed[sentence, None], -np.inf, scores.top_scores)
             scores = scores._replace(top_scores=top_scores)
             if may_end is not None and self.prefix.forced is not None:
                 may_end = may_end | self.prefix.forced[sentence]
-        return Proposals.lay_out(beam, live, scores, self.prefix.first, may_end)
+        return Answered(beam, live, scores, self.prefix.first, may_end)
 
     # --- ends ---------------------------------------------------------------------------------
 

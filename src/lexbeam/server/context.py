@@ -18,6 +18,7 @@ from lexbeam.server.documents import DocumentStore
 from lexbeam.server.errors import ApiError, too_busy
 from lexbeam.server.glossaries import GlossaryStore
 from lexbeam.server.keys import Key, Keys, this_month
+from lexbeam.server.memory import HeldMemory
 from lexbeam.server.metrics import Metrics
 from lexbeam.server.models import Models, ServedModel
 from lexbeam.server.scheduler import Results, Scheduler
@@ -36,7 +37,8 @@ class Limits:
     """How much one request may ask for, and how long it may take."""
 
     translate_bytes: int = 128 * 1024
-    glossary_bytes: int = 10 * 1024 * 1024
+    glossary_bytes: int = 32 * 1024 * 1024
+    """A form takes up to three times as many bytes as the entries in it."""
     document_bytes: int = 30 * 1024 * 1024
     address_bytes: int = 128 * 1024
     texts: int = 20_000
@@ -48,6 +50,8 @@ class Limits:
     """Seconds that a request waits while there is too much to do."""
     waiting_sentences: int = 4000
     waiting_requests: int = 400
+    held_bytes: int = 256 * 1024 * 1024
+    """Bytes of large bodies and of documents at a time."""
 
 
 @dataclass
@@ -69,6 +73,7 @@ class Context:
         self.glossaries = GlossaryStore(self.store)
         self.documents = DocumentStore(self.store)
         self.pool = ThreadPoolExecutor(_WAITING_THREADS, "waiting")
+        self.memory = HeldMemory(self.limits.held_bytes, self.limits.patience)
         self._background: set[asyncio.Task[None]] = set()
         self._saved = time.monotonic()
         self._waiting = 0

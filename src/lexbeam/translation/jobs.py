@@ -8,6 +8,7 @@ top-down while the jobs of all texts share their batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -79,6 +80,8 @@ class SearchObserver(Protocol):
 class BatchDecoder:
     """A scorer together with the word boundaries of its target vocabulary.
 
+    ``threads`` batches are searched side by side: a search spends most of its time in the model,
+    which several threads can run at once.
     With ``sets_aside``, searches without constraints that are to stop when nothing is ``likely``
     to be better end as `lexbeam.models.model.Model` says.
     """
@@ -89,8 +92,10 @@ class BatchDecoder:
         boundary: BoolArray,
         closing: BoolArray,
         starting: BoolArray,
+        threads: int = 1,
         sets_aside: bool = False,
     ) -> None:
+        self._threads = threads
         self._sets_aside = sets_aside
         self._scorer = scorer
         self._boundary = boundary
@@ -125,12 +130,29 @@ class BatchDecoder:
             key = jobs[i].settings, jobs[i].aliases, self._is_aside(jobs[i])
             groups.setdefault(key, []).append(i)
         found: Found = [[] for _ in jobs]
-        for indices in groups.values():
-            for start in range(0, len(indices), batch_size):
-                batch = indices[start : start + batch_size]
-                for i, each in zip(batch, self._run_batch([jobs[i] for i in batch]), strict=True):
-                    found[i] = each
+        batches = [
+            indices[start : start + size]
+            for indices in groups.values()
+            for size in [min(batch_size, -(-len(indices) // self._threads))]
+            for start in range(0, len(indices), size)
+        ]
+        results = self._run_batches([[jobs[i] for i in batch] for batch in batches])
+        for batch, result in zip(batches, results, strict=True):
+            for i, each in zip(batch, result, strict=True):
+                found[i] = each
         return found
+
+    def _run_batches(self, batches: Sequence[list[Job]]) -> list[Found]:
+        """Search for several batches, as many at a time as there are threads."""
+        if self._threads == 1 or len(batches) < 2 or self._observer is not None:
+            return [self._run_batch(batch) for batch in batches]
+        executor = ThreadPoolExecutor(self._threads, "search")
+        try:
+            # The last are the longest; they begin first, so that no thread is left alone with one.
+            running = [executor.submit(self._run_batch, batch) for batch in reversed(batches)]
+            return [future.result() for future in reversed(running)]
+        finally:
+            executor.shutdown(cancel_futures=True)
 
     def _run_batch(self, jobs: list[Job]) -> Found:
         """Search for jobs of equal settings; one that is refused is taken out of the batch.

@@ -15,16 +15,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lexbeam.errors import InputError, LexbeamError
+from lexbeam.translation.code_insertion import insert_codes
 from lexbeam.translation.code_placement import (
     Alignment,
-    Placed,
     Span,
     aligned_span,
     count_masks,
     enclosed_words,
     find_pair,
     mask_spans,
-    point_offset,
 )
 from lexbeam.translation.marked_text import (
     STYLES,
@@ -38,9 +37,6 @@ from lexbeam.translation.marked_text import (
     segments,
     sentences,
 )
-
-EXACTLY = False
-"""Whether a constraint may have an upper bound, ``"exactly": n``."""
 
 MOST_CODES = 60
 """A sentence with more codes of a kind is translated between them."""
@@ -125,14 +121,39 @@ def _text(whole: MarkedText, by_sentence: bool) -> Conversation:
     marked, places = whole, list(range(len(whole)))
     if by_sentence and any(isinstance(part, Code) for part in whole):
         marked, places = sentences(whole)
-    target: Target = []
-    for start, end in segments(marked):
-        target += yield from _segment(marked, start, end)
+    found = yield from _together([_segment(marked, *span) for span in segments(marked)])
+    target = [part for segment in found for part in segment]
     target = [places[part] if isinstance(part, int) else part for part in target]
     target = [part for part in target if part != -1]
     if sorted(part for part in target if isinstance(part, int)) != _code_places(whole):
         raise InputError("the codes of the text could not be put back")  # pragma: no cover
     return target
+
+
+def _together(
+    conversations: Sequence[Conversation],
+) -> Generator[list[Request], Replies, list[Target]]:
+    """Go through several conversations at once, so that their requests share batches."""
+    results: list[Target] = [[] for _ in conversations]
+    waiting: dict[int, list[Request]] = {}
+
+    def step(i: int, replies: Replies | None) -> None:
+        conversation = conversations[i]
+        try:
+            waiting[i] = next(conversation) if replies is None else conversation.send(replies)
+        except StopIteration as stopped:
+            results[i] = stopped.value
+
+    for i in range(len(conversations)):
+        step(i, None)
+    while waiting:
+        asked, waiting = waiting, {}
+        replies = yield [request for requests in asked.values() for request in requests]
+        at = 0
+        for i, requests in asked.items():
+            step(i, replies[at : at + len(requests)])
+            at += len(requests)
+    return results
 
 
 def _code_places(marked: MarkedText) -> list[int]:
@@ -168,6 +189,7 @@ def _with_masks(
     marked: MarkedText, start: int, end: int
 ) -> Generator[list[Request], Replies, tuple[Layout, Answer] | None]:
     """Return a translation with every mask in it, None if no kind of mask survives."""
+    second_choice: tuple[Layout, Answer] | None = None
     for style in range(len(STYLES)):
         layout = Layout.of(marked, start, end, style)
         (answer,) = yield [Request(layout.text)]
@@ -175,15 +197,29 @@ def _with_masks(
             if style == 0:
                 raise answer
             continue
-        if count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        demands = _mask_demands(layout.masks)
-        (answer,) = yield [Request(layout.text, demands)]
+        if not count_masks(layout, answer.text) and second_choice is None:
+            (answer,) = yield [Request(layout.text, _mask_demands(layout.masks))]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        if style == 2:
+            found = layout, _tidy(answer, layout)
+            if not _has_compounds(layout, answer.text):
+                return found
+            second_choice = second_choice or found
+        if second_choice is not None and style:
             break
-    return None
+    return second_choice
+
+
+def _has_compounds(layout: Layout, output: str) -> bool:
+    """Return whether a mask became a part of a word that it is no part of in the source.
+
+    ``the file ID1`` may become ``Datei-ID1``, but a code is seldom written like that.
+    """
+    return any(
+        output[start - 1 : start] == "-" and f"-{mask.text}" not in layout.text
+        for mask in layout.masks
+        if mask.text[-1:].isalnum()
+        for start, _ in mask_spans(output, mask.text)
+    )
 
 
 _SPACE_BEFORE_MARK = re.compile(r"(?<! ) +([,.;:!?])(?=\s|$)")
@@ -196,6 +232,9 @@ def _tidy(answer: Answer, layout: Layout) -> Answer:
     leave a space before a comma or a full stop: it is taken out.
     """
     for mask in layout.masks:
+        if f"-{mask.text}" not in layout.text:
+            compound = re.compile(rf"(?<=[^\W\d_])-{re.escape(mask.text)}")
+            answer = answer._replace(text=compound.sub(f" {mask.text}", answer.text))
         if mask.text.isdigit() and f"{mask.text}-" not in layout.text:
             compound = re.compile(rf"(?<!\w){mask.text}-(?=[^\W\d_])")
             answer = answer._replace(text=compound.sub(f"{mask.text} ", answer.text))
@@ -215,8 +254,7 @@ def _mask_demands(masks: Sequence[Mask]) -> tuple[Any, ...]:
 
 def demand(phrase: str) -> dict[str, Any]:
     """Return the constraint that a phrase is in the output, once, as it is written."""
-    bound = {"exactly": 1} if EXACTLY else {}
-    return {"text": phrase, "case": "exact", **bound}
+    return {"text": phrase, "case": "exact", "exactly": 1}
 
 
 # --- codes around and between words ------------------------------------------------------------
@@ -227,7 +265,7 @@ def _with_pairs(
 ) -> Generator[list[Request], Replies, list[str | int] | None]:
     """Put codes around words; None if the words of a pair are not found together."""
     if not layout.pairs:
-        return _inserted(layout, answer, {})
+        return insert_codes(layout, answer.text, answer.alignment, {})
     spans = _pair_spans(layout, answer, {})
     if spans is None:
         inner = [enclosed_words(layout, pair) for pair in layout.pairs]
@@ -243,7 +281,9 @@ def _with_pairs(
             if isinstance(again, Answer) and count_masks(layout, again.text):
                 answer = _tidy(again, layout)
                 spans = _pair_spans(layout, answer, forms)
-    return None if spans is None else _inserted(layout, answer, spans)
+    if spans is None:
+        return None
+    return insert_codes(layout, answer.text, answer.alignment, spans)
 
 
 def _forms(reply: Answer) -> tuple[str, ...]:
@@ -276,8 +316,11 @@ def _pair_spans(
         if within is None:
             return None
         span = None
-        if answer.alignment is not None:
-            span = aligned_span(answer.alignment, pair, answer.text, within)
+        is_mask = any(mask.text == enclosed_words(layout, pair) for mask in layout.masks)
+        if answer.alignment is not None and not is_mask:
+            span = aligned_span(
+                answer.alignment, pair, answer.text, within, enclosed_words(layout, pair)
+            )
         span = span or find_pair(layout, answer.text, pair, within, forms.get(pair.opening, ()))
         if span is None or not _fits(span, pair.opening, parents, spans, answer.text, layout):
             return None
@@ -303,65 +346,6 @@ def _fits(
             if start < span[0] < end or start < span[1] < end:
                 return False
     return True
-
-
-def _inserted(layout: Layout, answer: Answer, spans: dict[int, Span]) -> list[str | int]:
-    """Return the output with codes at their places, masks turned into what they stand for."""
-    output = answer.text
-    placed: list[tuple[int, int, int, Placed]] = []
-    for order, pair in enumerate(layout.pairs):
-        span = spans.get(pair.opening)
-        if span is None:
-            at = point_offset(layout, output, pair.start, answer.alignment)
-            at = _outside(at, spans, layout, output)
-            placed.append((at, 1, order, Placed(at, pair.opening)))
-            placed.append((at, 1, order, Placed(at, pair.closing)))
-        else:
-            placed.append((span[0], 2, order, Placed(span[0], pair.opening)))
-            placed.append((span[1], 0, -order, Placed(span[1], pair.closing)))
-    for point in layout.points:
-        at = _outside(point_offset(layout, output, point.at, answer.alignment), {}, layout, output)
-        placed.append((at, 1, point.code, Placed(at, point.code)))
-    ordered = [each[3] for each in sorted(placed, key=lambda each: each[:3])]
-    return _woven(output, ordered, _masks_in(layout, output))
-
-
-def _outside(at: int, spans: dict[int, Span], layout: Layout, output: str) -> int:
-    """Move an offset out of masks and of pairs it must not be in."""
-    for start, end in spans.values():
-        if start < at < end:
-            at = end
-    for mask in layout.masks:
-        for start, end in mask_spans(output, mask.text):
-            if start < at < end:
-                at = end
-    return at
-
-
-def _masks_in(layout: Layout, output: str) -> list[tuple[int, int, int]]:
-    """Return start, end and code of every mask in an output."""
-    waiting: dict[str, list[int]] = {}
-    for mask in layout.masks:
-        waiting.setdefault(mask.text, []).append(mask.code)
-    return sorted(
-        (start, end, index)
-        for text, indices in waiting.items()
-        for (start, end), index in zip(mask_spans(output, text), indices, strict=True)
-    )
-
-
-def _woven(
-    output: str, placed: Sequence[Placed], masks: Sequence[tuple[int, int, int]]
-) -> list[str | int]:
-    """Return an output cut at its codes."""
-    events = [(each.at, 0, i, each.at, each.code) for i, each in enumerate(placed)]
-    events += [(start, 1, 0, end, index) for start, end, index in masks]
-    result: list[str | int] = []
-    at = 0
-    for start, _, _, end, index in sorted(events):
-        result += [output[at:start], index]
-        at = end
-    return [part for part in [*result, output[at:]] if part != ""]
 
 
 # --- the way out -------------------------------------------------------------------------------

@@ -46,12 +46,12 @@ class _Prepared(NamedTuple):
 def load(path: str | Path | None = None, threads: int = 1) -> Translator:
     """Load a model: a folder, the name of a pair that was pulled (``en-de``), or the only one.
 
-    ``threads`` is how many cores one search may use.
+    ``threads`` batches of sentences are searched side by side; results don't depend on it.
     """
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise SettingError(f"threads must be a whole number of at least 1, not {threads!r}")
     found = find_model(path)
-    return Translator(load_path(found, threads), origin=(found, threads))
+    return Translator(load_path(found, 1), origin=(found, threads))
 
 
 class Translator:
@@ -70,7 +70,8 @@ class Translator:
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, model.sets_aside)
+        threads, aside = 1 if origin is None else origin[1], model.sets_aside
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads, aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 

@@ -12,9 +12,11 @@ end). A token that goes on with the word unwinds it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import (
     PAD,
     Bits,
@@ -34,6 +36,7 @@ from lexbeam.search.automaton.completions import (
     tokens_in_progress,
 )
 from lexbeam.search.automaton.exact_counts import ExactCounts
+from lexbeam.search.automaton.kernel_tables import make_tables
 from lexbeam.search.automaton.multipart import MultipartPatterns
 from lexbeam.search.automaton.patterns import TokenConstraint
 from lexbeam.search.automaton.soft import SoftConstraints
@@ -63,7 +66,9 @@ class Automaton:
         self.whole_words = words
         self.layouts = [lay_out_bits(each, words, i) for i, each in enumerate(constraints)]
         self.sizes = np.array([layout.size for layout in self.layouts], dtype=np.int64)
-        self.bit_arrays = -(-max((layout.wanted for layout in self.layouts), default=0) // 64)
+        self.bit_arrays = max(
+            -(-max((layout.wanted for layout in self.layouts), default=0) // 64), 1
+        )
         """How many arrays a set of bits takes (`arrays.Bits`)."""
         self._hard_sizes = np.array([layout.hard_size for layout in self.layouts])
         self.tries = [
@@ -122,6 +127,26 @@ class Automaton:
             self.multipart = MultipartPatterns(
                 layouts, owners, self.tries, self.whole_words, self.bit_arrays, eos
             )
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether there is anything that is seen before it is met."""
+        return bool(self._completed_later)
+
+    @cached_property
+    def kernel_tables(self) -> object | None:
+        """The tables for the compiled kernel; None if a set of bits takes several arrays."""
+        if self.bit_arrays > 1:
+            return None
+        return make_tables(
+            self._transitions,
+            self._listed,
+            self._serves[0],
+            self._completed_now,
+            self._completed_later,
+            self.progress,
+            None if self.whole_words is None else self.whole_words.boundary,
+        )
 
     # --- taking tokens, every step ------------------------------------------------------------
 
@@ -198,6 +223,8 @@ class Automaton:
 
         # shape of both: (hypotheses, asked); `PAD` where a hypothesis has less to ask.
         """
+        if kernel.compiled is not None and self.kernel_tables is not None and self._exact is None:
+            return self._ask_compiled(states)
         targets = self._listed.ask_targets.take(states.node, axis=0)
         if not targets.size:
             return targets, targets
@@ -212,6 +239,16 @@ class Automaton:
             tokens = np.where(useful, tokens, PAD)
             return (tokens, targets) if useful.any() else (tokens[:, :0], targets[:, :0])
         return pack_useful(useful, tokens, targets)
+
+    def _ask_compiled(self, states: States) -> tuple[IntArray, IntArray]:
+        assert kernel.compiled is not None
+        rows, listed = len(states.node), self._listed.ask_tokens.shape[1]
+        tokens, targets = np.empty((2, rows * listed), np.int64)
+        stages = None if states.stages is None else states.stages[0]
+        given = self.kernel_tables, states.node, states.seen[0], stages, self.hold(states)
+        width = kernel.call(kernel.compiled.ask, *given, tokens, targets)
+        size, shape = rows * width, (rows, width)
+        return tokens[:size].reshape(shape), targets[:size].reshape(shape)
 
     def serves(self, nodes: IntArray, states: States, parents: IntArray) -> BoolArray:
         """Return a mask of the nodes that start or continue a phrase their parents have not met."""

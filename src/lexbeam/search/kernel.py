@@ -1,0 +1,67 @@
+"""Which implementation of a step's arithmetic runs: the compiled one, or NumPy.
+
+A step does some 150 small operations on arrays of about fifty numbers. With NumPy each call costs
+more than its arithmetic; the compiled kernel (``_kernel.c``) does the same in a few calls. It is
+built when the package is, if there is a compiler. The NumPy code is the definition: it runs where
+there is no kernel, for what the kernel does not cover, and with ``LEXBEAM_KERNEL=off``. Results
+are equal, and the tests hold them so.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+SETTING = "LEXBEAM_KERNEL"
+"""The environment variable that turns the compiled kernel off."""
+
+
+def _load() -> tuple[ModuleType | None, str]:
+    """Return the compiled kernel, or None and why it can't be used."""
+    try:
+        from lexbeam.search import _kernel  # noqa: PLC0415  (it may not be there)
+    except ImportError:
+        return None, "the compiled kernel is not built"
+    source = Path(__file__).with_name("_kernel.c")
+    if source.exists() and zlib.crc32(source.read_bytes()) != _kernel.CHECKSUM:
+        return None, "the compiled kernel is older than its source"
+    return _kernel, ""
+
+
+_usable, _reason = _load()
+_off = os.environ.get(SETTING, "").lower() == "off"
+compiled: ModuleType | None = None if _off else _usable
+"""The compiled functions; None: NumPy does it all."""
+
+
+def describe() -> str:
+    """Return which implementation runs, for users."""
+    return "compiled" if compiled is not None else f"NumPy ({_reason or f'{SETTING}=off'})"
+
+
+def call(function: Callable[..., Any], *given: Any) -> Any:
+    """Call a compiled function; it reads arrays that lie in one piece, so others are copied."""
+    try:
+        return function(*given)
+    except ValueError:
+        arrays = (np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in given)
+        return function(*arrays)
+
+
+@contextmanager
+def switched(on: bool) -> Iterator[None]:
+    """Run with the compiled kernel, where it is built, or without; for all threads."""
+    global compiled  # noqa: PLW0603  (that is what a switch is)
+    before = compiled
+    compiled = _usable if on else None
+    try:
+        yield
+    finally:
+        compiled = before

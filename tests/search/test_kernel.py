@@ -1,0 +1,116 @@
+"""The compiled kernel and the NumPy code give the same, to the last digit."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from fuzz.token_problems import arguments, draw, make_scorer
+from lexbeam.errors import LexbeamError, ScorerError
+from lexbeam.search import decode, kernel
+from lexbeam.search.allocation import POLICIES
+from lexbeam.search.arrays import IntArray
+from lexbeam.search.scorer import Scores, readable, refuse_nonsense
+from lexbeam.search.selection import Selection
+
+needs_kernel = pytest.mark.skipif(kernel.compiled is None, reason="the kernel does not run")
+
+
+@needs_kernel
+@pytest.mark.parametrize("seed", range(8))
+def test_searches_give_the_same(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(40):
+        problem = draw(random)
+        found: list[object] = []
+        for on in (True, False):
+            with kernel.switched(on):
+                try:
+                    given = arguments(problem, problem.sentences)
+                    found.append(decode(make_scorer(problem), **given))
+                except LexbeamError as error:
+                    found.append(str(error))
+        assert found[0] == found[1], problem
+
+
+def draw_candidates(
+    random: np.random.Generator, most: int
+) -> tuple[IntArray, np.ndarray, IntArray]:
+    """Return banks, scores and constraint tokens of some sentences; many scores are equal."""
+    sentences, width = int(random.integers(1, 6)), int(random.integers(1, most))
+    sizes = random.integers(0, 7, sentences)
+    bank = random.integers(0, sizes[:, None] + 1, (sentences, width))
+    score = -random.integers(0, 9, (sentences, width)) / 4
+    score[random.random(score.shape) < 0.3] = -np.inf
+    return bank, score, sizes
+
+
+def chosen(selection: Selection) -> list[list[int]]:
+    """Return the indices that were taken, in order."""
+    pairs = zip(selection.indices, selection.taken, strict=True)
+    return [indices[taken].tolist() for indices, taken in pairs]
+
+
+@needs_kernel
+@pytest.mark.parametrize("name", ["dba", "lookahead"])
+def test_selections_are_the_same(name: str) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(300):
+        bank, score, sizes = draw_candidates(random, 60)
+        policy = POLICIES[name](int(random.integers(1, 12)), sizes, np.ones_like(sizes))
+        compiled = chosen(policy.select(bank, score))
+        with kernel.switched(on=False):
+            assert compiled == chosen(policy.select(bank, score))
+
+
+@needs_kernel
+def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
+    assert kernel.compiled is not None
+    whole, score = np.zeros(3, np.int64), np.zeros(3)
+    with pytest.raises(TypeError, match="kind"):
+        kernel.compiled.drop_behind(whole, np.ones(3, np.bool_), None, 1, 1.0)
+    with pytest.raises(ValueError, match="fit together"):
+        kernel.compiled.drop_behind(score, np.ones(2, np.bool_), None, 1, 1.0)
+    with pytest.raises(ValueError, match="contiguous"):
+        kernel.compiled.drop_behind(np.zeros(6)[::2], np.ones(3, np.bool_), None, 1, 1.0)
+    with pytest.raises(TypeError, match="arguments"):
+        kernel.compiled.best(1)
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("top_scores", 0.5), "log-probability is at most 0"),
+        (("top_scores", np.nan), "NaN"),
+        (("ask_scores", np.nan), "NaN"),
+        (("ask_scores", 0.5), "log-probability is at most 0"),
+        (("top_scores", -9.0), "not sorted"),
+        (("top_ids", 4), "outside"),
+        (("top_ids", -1), "outside"),
+        (("top_ids", 0), "end of sentence"),
+        (("top_ids", 3), "banned"),
+    ],
+)
+def test_nonsense_is_found_with_and_without_the_kernel(
+    on: bool, change: tuple[str, float], says: str
+) -> None:
+    arrays = {
+        "top_scores": np.array([[-1.0, -2.0], [-1.0, -3.0]], np.float32),
+        "top_ids": np.array([[1, 2], [2, 1]]),
+        "ask_scores": np.array([[-1.0], [-1.0]], np.float16),
+    }
+    ban = np.array([[3], [3]])
+    with kernel.switched(on):
+        refuse_nonsense(readable(Scores(**arrays, state=None)), ban, 0, 4)
+        arrays[change[0]][0, 0] = change[1]
+        with pytest.raises(ScorerError, match=says):
+            refuse_nonsense(readable(Scores(**arrays, state=None)), ban, 0, 4)
+
+
+def test_users_can_see_what_runs() -> None:
+    with kernel.switched(on=False):
+        assert kernel.describe().startswith("NumPy")
+        assert kernel.compiled is None
