@@ -396,28 +396,29 @@ def test_models_lists_what_was_pulled(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert run("models").stdout == ""
     folder = tmp_path / "models" / "en-de"
     folder.mkdir(parents=True)
-    (folder / registry.METADATA).write_text('{"architecture": "tiny"}')
-    assert run("models").stdout == f"en-de\ttiny\t{folder}\n"
+    (folder / registry.METADATA).write_text('{"architecture": "tiny", "version": "12ab"}')
+    assert run("models").stdout == f"en-de\ttiny\t12ab\t{folder}\n"
 
 
 def test_models_lists_what_can_be_pulled(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"architecture": "tiny", "releaseStatus": "Release", "files": {}}
     offered = registry.Registry.read("http://x/models.json", {"models": {"en-de": [entry]}})
     monkeypatch.setattr(registry.Registry, "fetch", lambda _url: offered)
-    assert run("models", "--available").stdout == "en-de\ttiny (Release)\n"
+    version = offered.choose("en-de").version
+    assert run("models", "--available").stdout == f"en-de\ttiny (Release, {version})\n"
 
 
 def test_pull_prints_where_the_model_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def pull(*arguments: Any) -> Path:
-        pair, url, architecture, progress, force = arguments
-        assert (pair, url, architecture, force) == ("en-de", "http://mirror/x.json", "tiny", True)
+        pair, url, architecture, progress, force, version = arguments
+        assert (pair, url, architecture) == ("en-de", "http://mirror/x.json", "tiny")
+        assert (force, version) == (True, "12ab")
         progress("model.bin", 1, 2)
         return tmp_path
 
     monkeypatch.setattr(registry, "pull", pull)
-    result = run(
-        "pull", "en-de", "--registry", "http://mirror/x.json", "--architecture", "tiny", "--force"
-    )
+    arguments = ("--registry", "http://mirror/x.json", "--architecture", "tiny", "--force")
+    result = run("pull", "en-de", *arguments, "--version", "12ab")
     assert result.stdout == f"{tmp_path}\n"
 
 

@@ -135,7 +135,7 @@ def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
         ({"files": {}}, "weights.npz"),
         ({"max_source_length": None}, "max_source_length"),
         ({"framing": {"mood": []}}, '"framing" must have'),
-        ({"framing": {"output_start": [VOCABULARY]}}, '"output_start" must be a list of ids'),
+        ({"framing": {"output_start": [VOCABULARY + 1]}}, '"output_start" must be a list of ids'),
         ({"framing": {"never": None}}, '"never"'),
         ({"alignment": [1, 0]}, '"alignment" must have the fields layer and head'),
         ({"alignment": {"layer": 0}}, '"alignment" must have the fields'),

@@ -141,6 +141,20 @@ def test_what_is_there_is_not_fetched_again(server: Server) -> None:
     assert registry.find_installed("en-de")
 
 
+def test_a_version_can_be_pinned(server: Server) -> None:
+    url = server.publish(server.offer(), server.offer(architecture="base", releaseStatus="x"))
+    path = registry.pull("en-de", url)
+    version = json.loads((path / registry.METADATA).read_text())["version"]
+    seen = len(server.requests)
+    assert registry.pull("en-de", url, version=version) == path
+    assert len(server.requests) == seen
+    newer = server.offer()
+    newer["files"]["vocab"]["uncompressedHash"] = "0" * 64
+    with pytest.raises(ModelError, match=f"no version '{version}' of en-de any more: it has "):
+        registry.pull("en-de", server.publish(newer), force=True, version=version)
+    assert registry.pull("en-de", url) == path
+
+
 def test_a_cut_download_goes_on_by_itself(server: Server) -> None:
     url = server.publish(server.offer())
     server.cuts = [100, 50]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import zlib
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from helpers.http_client import ask
+from lexbeam.server.errors import ApiError
 from lexbeam.server.hosts import allowed_names, may_be_called
+from lexbeam.server.memory import HeldMemory
 
 HELLO: dict[str, Any] = {"text": ["Restart the computer."], "target_lang": "DE"}
 GERMAN = "Starten Sie den Computer neu."
@@ -115,6 +118,21 @@ def test_a_request_that_fails_costs_nothing(server: str) -> None:
     wrong = {**HELLO, "constraints": ["neu"], "avoid": ["neu"]}
     assert ask(server, "POST", "/v2/translate", wrong).status == 400
     assert ask(server, "GET", "/v2/usage").json["character_count"] == before
+
+
+def test_no_more_is_held_than_there_is_room_for() -> None:
+    async def hold_two(first: int, second: int) -> None:
+        memory = HeldMemory(most=100 << 20, patience=0.1)
+        async with memory.hold(first), memory.hold(second):
+            pass
+        async with memory.hold(100 << 20):  # all was given back
+            pass
+
+    asyncio.run(hold_two(60 << 20, 40 << 20))
+    asyncio.run(hold_two(100 << 20, 1000))
+    with pytest.raises(ApiError) as refused:
+        asyncio.run(hold_two(60 << 20, 41 << 20))
+    assert refused.value.status == 429
 
 
 def test_languages_of_version_3(server: str) -> None:

@@ -122,7 +122,7 @@ def test_sentences_keep_their_codes() -> None:
 
 def test_white_space_around_words_stays() -> None:
     assert translated(
-        ("  Hello ", BOLD[0], " you \n", BOLD[1]), {"Hello  you": "Hallo du", "you": "du"}
+        ("  Hello ", BOLD[0], " you \n", BOLD[1]), {"Hello you": "Hallo du", "you": "du"}
     ) == ("  Hallo <b>du</b> \n")
 
 

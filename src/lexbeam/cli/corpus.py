@@ -166,10 +166,10 @@ class CorpusProgress:
 
     def end(self) -> None:
         """Leave the last line as it stands."""
-        if self._is_drawn:
+        if self._is_shown and self._start:
             self._draw()
             click.echo(err=True)
-        self._is_drawn = False
+        self._is_shown = self._is_drawn = False
 
     def _draw(self) -> None:
         if not self._is_shown:

@@ -65,3 +65,86 @@ def hf(
             calibration_text=[line.strip() for line in calibration or [] if line.strip()],
         )
     click.echo(folder)
+
+
+@command.command()
+@click.argument("model", metavar="MODEL_DIR", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--precision", type=click.Choice(["int8", "float32"]), help="The model's own if not given."
+)
+@click.option(
+    "--sentencepiece",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The SentencePiece model, if it is not in the folder; twice for source and target.",
+)
+@click.option(
+    "--source-language", metavar="CODE", help="As the vocabulary writes it: eng_Latn, en, en_XX."
+)
+@click.option("--target-language", metavar="CODE", help="The same, of the output.")
+@click.option(
+    "--source-prefix", default="", metavar="TEXT", help="What goes before every source (T5)."
+)
+def ct2(
+    model: Path,
+    out: Path,
+    precision: str | None,
+    sentencepiece: tuple[Path, ...],
+    source_language: str | None,
+    target_language: str | None,
+    source_prefix: str,
+) -> None:
+    """Import a CTranslate2 model: a folder with model.bin.
+
+    The SentencePiece model has to be in the folder, or named. Models in eight bits keep their
+    numbers. A model without several languages need not be imported: translate takes its folder.
+
+    \b
+    Examples:
+      lexbeam import ct2 ende_ctranslate2 en-de
+      lexbeam import ct2 opus-mt-en-de-ct2 en-de \\
+        --sentencepiece opus-mt-en-de/source.spm --sentencepiece opus-mt-en-de/target.spm
+      lexbeam import ct2 nllb-ct2 en-de \\
+        --source-language eng_Latn --target-language deu_Latn
+    """
+    from lexbeam.models.importers.ctranslate2 import import_model  # noqa: PLC0415  (slow to import)
+
+    if len(sentencepiece) > 2:
+        raise click.UsageError("--sentencepiece can be given once, or for source and target")
+    with graceful():
+        folder = import_model(
+            model,
+            out,
+            precision,
+            source_language=source_language,
+            target_language=target_language,
+            source_prefix=source_prefix,
+            sentencepiece=sentencepiece,
+        )
+    click.echo(folder)
+
+
+@command.command()
+@click.argument("package", metavar="FILE.argosmodel", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--precision", type=click.Choice(["int8", "float32"]), help="The model's own if not given."
+)
+def argos(package: Path, out: Path, precision: str | None) -> None:
+    """Import an Argos Translate package, as LibreTranslate uses them.
+
+    A package need not be imported: translate takes the file, or the folder that it was installed
+    to, and imports it into the cache.
+
+    \b
+    Examples:
+      lexbeam import argos translate-en_de-1_0.argosmodel en-de
+      lexbeam translate --model translate-en_de-1_0.argosmodel "The cat sat." -c Katze
+    """
+    from lexbeam.models.importers.argos import import_package  # noqa: PLC0415  (slow to import)
+
+    with graceful():
+        folder = import_package(package, out, precision)
+    click.echo(folder)

@@ -29,8 +29,11 @@ def command(available: bool, url: str) -> None:
         if not pulled:
             click.echo("no models were pulled yet; try: lexbeam pull en-de", err=True)
         for model in pulled:
-            click.echo(f"{model.pair}\t{model.info.get('architecture', '')}\t{model.path}")
+            facts = (model.info.get(name, "") for name in ("architecture", "version"))
+            click.echo("\t".join((model.pair, *map(str, facts), str(model.path))))
         return
     for pair, entries in sorted(registry.Registry.fetch(url).models.items()):
-        kinds = ", ".join(f"{entry.architecture} ({entry.release})" for entry in entries)
+        kinds = ", ".join(
+            f"{entry.architecture} ({entry.release}, {entry.version})" for entry in entries
+        )
         click.echo(f"{pair}\t{kinds}")

@@ -58,8 +58,9 @@ class OutputFolder:
             InputError: that one is another.
         """
         remove_unfinished(self.path)
-        if self.manifest_path.exists():
-            manifest = self._read()
+        has_parts = next(self.path.glob("part-*"), None) is not None
+        manifest = self._read() if self.manifest_path.exists() else None
+        if manifest is not None and has_parts:
             self._compare(manifest)
             try:
                 self.plan = _read_plan(manifest)
@@ -73,7 +74,7 @@ class OutputFolder:
             self.done = {each.part: each for each in (*parts, *self._read_journal())}
             self._forget_lost_parts()
         else:
-            if next(self.path.glob("part-*"), None):
+            if has_parts:
                 raise InputError(f"{self.path} has parts but no manifest.json: use another folder")
             self._journal_path.unlink(missing_ok=True)
             self.plan = make_plan()

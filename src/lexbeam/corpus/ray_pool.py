@@ -7,6 +7,7 @@ dies, alone or with its machine, is replaced, and its shard is tried again.
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from lexbeam.errors import InputError, LexbeamError, MissingExtraError
 
 START_SECONDS = 300
 """How long to wait for a first actor, while the cluster has something else to do or grows."""
+CONNECT_SECONDS = 10
 _POLL_SECONDS = 1.0
 
 
@@ -99,6 +101,7 @@ def _connected(ray: Any, address: str) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    _check_reachable(address)
     local = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
         ray.init(
@@ -113,6 +116,18 @@ def _connected(ray: Any, address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Refuse an address that nobody answers at; Ray itself would try for many minutes."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal() or "/" in host:
+        return  # not an address, but a word that Ray knows
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"--ray {address}: can't connect: {reason}") from error
 
 
 class _Actors:

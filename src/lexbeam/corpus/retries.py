@@ -9,7 +9,7 @@ from lexbeam.corpus.plan import Shard
 from lexbeam.corpus.worker import Part
 from lexbeam.errors import InputError
 
-ATTEMPTS = 4
+ATTEMPTS = 3
 """How often a shard is tried. What kills its worker each time is in the shard."""
 
 

@@ -184,7 +184,10 @@ def _block_unit(
             raws.setdefault(raw, []).append(new)
         for new_tags in raws.values():
             new_tags.reverse()  # the first one is taken first, from the end
-        yield Edit(start, end, _written(targets[0], raws))
+        written = _written(targets[0], raws)
+        if "&nbsp;" in text[start:end]:
+            written = written.replace("&#160;", "&nbsp;")
+        yield Edit(start, end, written)
 
     return Unit("", sources, write)
 
@@ -264,4 +267,4 @@ def _decoded(raw: str) -> str:
 
 def _encoded(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("\u00a0", "&nbsp;").replace("\u00ad", "&shy;")
+    return text.replace("\u00a0", "&#160;").replace("\u00ad", "&#173;")

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from lexbeam.files.placeholders import is_number, mark_parts
 from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable
 
-_COMPLEX = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
+_COMPLEX = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal|choice)\s*,")
 _SELECTOR = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?:=\s*-?\d+|[\w-]+)\s*\{")
+_LIMIT = re.compile(r"\s*(?:[-+]?\d+(?:\.\d+)?|-?∞)\s*[#<≤]")
+"""Where the values of a branch of ``choice`` begin."""
 _MAX_DEPTH = 20
 _SYNTAXES = ("tags", "entities", "urls")
 
@@ -30,28 +32,33 @@ def is_icu(text: str) -> bool:
 class Message:
     """A message: ``sources`` are its texts, the outermost first."""
 
-    def __init__(self, text: str) -> None:
-        self._doubled = "''" in text
+    def __init__(self, text: str, doubled: bool = False) -> None:
+        self._doubled = doubled or "''" in text
         self._complex: dict[int, list[str | Message]] = {}
         self.marked: MarkedText = ()
 
     @classmethod
-    def parse(cls, text: str) -> Message | None:
-        """Return the message of a text, None if it is not one."""
+    def parse(cls, text: str, doubled: bool = False) -> Message | None:
+        """Return the message of a text, None if it is not one.
+
+        ``doubled`` says that apostrophes are doubled even if the text has none.
+        """
         try:
-            message, end = cls._read(text, 0, 0, False)
+            message, end = cls._read(text, 0, 0, "", doubled)
         except _NotIcuError:
             return None
         return message if end == len(text) else None
 
     @classmethod
-    def _read(cls, text: str, at: int, depth: int, plural: bool) -> tuple[Message, int]:
-        """Read up to the brace that closes the branch, or to the end."""
+    def _read(cls, text: str, at: int, depth: int, kind: str, doubled: bool) -> tuple[Message, int]:
+        """Read up to what ends the branch of an argument of some kind, or to the end."""
         if depth > _MAX_DEPTH:
             raise _NotIcuError
-        message = cls(text)
+        message = cls(text, doubled)
         parts: list[Part] = []
-        while at < len(text) and not (text[at] == "}" and depth):
+        plural = kind in ("plural", "selectordinal")
+        ends = {"": "", "choice": "|}"}.get(kind, "}")
+        while at < len(text) and text[at] not in ends:
             character = text[at]
             if character == "'":
                 part, at = _apostrophe(text, at, plural)
@@ -65,7 +72,7 @@ class Message:
                 parts.append(Code("#", number=True, verbatim=True))
                 at += 1
             else:
-                stop = re.compile(r"['{}#]").search(text, at + 1)
+                stop = re.compile(r"['{}#|]").search(text, at + 1)
                 end = stop.start() if stop else len(text)
                 parts.append(text[at:end])
                 at = end
@@ -78,15 +85,18 @@ class Message:
             end = _closing(text, at)
             raw = text[at:end]
             return Code(raw, number=is_number(raw), verbatim=True), end
-        plural = "plural" in found[0] or "selectordinal" in found[0]
+        kind = found[0].split(",")[1].strip()
         pieces: list[str | Message] = [found[0]]
         at = found.end()
-        while selector := _SELECTOR.match(text, at):
-            branch, at = Message._read(text, selector.end(), depth + 1, plural)
+        pattern = _LIMIT if kind == "choice" else _SELECTOR
+        while selector := pattern.match(text, at):
+            branch, at = Message._read(text, selector.end(), depth + 1, kind, self._doubled)
             if at >= len(text):
                 raise _NotIcuError
-            pieces += [selector[0], branch, "}"]
-            at += 1
+            pieces += [selector[0], branch]
+            if kind != "choice" or text[at] == "|":
+                pieces.append(text[at])
+                at += 1
         last = re.compile(r"\s*\}").match(text, at)
         if last is None or len(pieces) < 2:
             raise _NotIcuError

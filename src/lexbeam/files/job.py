@@ -229,6 +229,7 @@ class _Job:
         for unit in self.open_units():
             try:
                 targets = [self._filled(source) for source in unit.sources]
+                unit.check_length(targets)
             except LexbeamError as error:
                 self.report.failures.append(Failure(unit.id, str(error)))
                 continue

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
-from lexbeam.files.placeholders import mark_parts
+from lexbeam.files.placeholders import entity, mark_parts
 from lexbeam.translation.marked_text import Code, MarkedText, Part
 
 _TOKEN = re.compile(
@@ -17,6 +18,8 @@ _TOKEN = re.compile(
     r"|(?P<hard>(?:(?<! ) {2,}|\\)\n)"
     r"|(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<entity>&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});)"
+    r"|(?P<math>\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,500}(?<=[^\s\\])\$(?!\d))"
+    r"|(?P<emoji>(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
     r"|(?P<open>!?\[)|(?P<close>\])"
     r"|(?P<run>\*{1,3}|_{1,3}|~~)",
     re.DOTALL,
@@ -65,15 +68,15 @@ def _take(
 ) -> int:
     """Add what a match stands for; return where to go on."""
     kind, raw = found.lastgroup, found[0]
-    if kind in ("ticks", "shortcode", "autolink", "footnote"):
+    if kind in ("ticks", "shortcode", "autolink", "footnote", "math", "emoji"):
         parts.append(Code(raw, verbatim=True))
     elif kind == "hard":
         parts.append(Code(raw, "break", verbatim=True))
     elif kind == "escape":
         parts.append(Code(raw, mask=raw[1], verbatim=True))
     elif kind == "entity":
-        known = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">"}.get(raw)
-        parts.append(Code(raw, "word" if known else "point", mask=known, verbatim=True))
+        letter = html.unescape(raw)
+        parts.append(letter if letter.isalpha() else entity(raw, verbatim=True))
     elif kind == "comment":
         parts.append(Code(raw, "point", verbatim=True))
     elif kind == "tag":

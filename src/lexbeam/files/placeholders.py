@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 
@@ -14,7 +15,7 @@ from lexbeam.translation.marked_text import Code, MarkedText, Part, balanced
 _NESTED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _PATTERNS = {
     "rst": (
-        r"(?P<role>:[\w:+.-]+:`[^`<]*<[^`>]+>`)|:[\w:+.-]+:`[^`]+`|``[^`]+(?:`[^`]+)*``"
+        r"(?P<role>:[\w:+.-]+:`[^`<]*<[^`>]+>`)|:[\w:+.-]+:`[^`]+`|``(?=[^\s`])[\s\S]{1,500}?(?<=\S)``(?!`)"
         r"|(?P<anonymous>`[^`<]+(?:<[^`>]+>)?`__)|(?P<link>`[^`<]+<[^`>]+>`_)|`[^`]+`_?"
         r"|\[(?:\#\w*|\d+|\*|\w+)\]_|(?<![\w|])\|[^|\s](?:[^|\n]*[^|\s])?\|_{0,2}(?![\w|])"
         r"|(?<![\w_])[A-Za-z]\w*_(?!\w)"
@@ -64,12 +65,11 @@ _NUMERIC = re.compile(
 )
 _UNNAMED = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|L|z|j|t|q)?[@A-Za-z]")
 _NAME = re.compile(r"[A-Za-z]\w*")
-_ENTITIES = {"&amp;": "&", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&lt;": "<", "&gt;": ">"}
 _VOID = {"br", "hr", "img", "wbr", "input"}
 _compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
 
 
-_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|[^A-Za-z\x80-\U0010ffff]*)\s*")
+_WORDLESS = re.compile(r"\s*(?:https?://[^\s\"<>]+|#[0-9A-Fa-f]{3,8}|[^A-Za-z\x80-\U0010ffff]*)\s*")
 
 
 def is_wordless(text: str, start: int = 0, end: int | None = None) -> bool:
@@ -77,14 +77,16 @@ def is_wordless(text: str, start: int = 0, end: int | None = None) -> bool:
     return _WORDLESS.fullmatch(text, start, len(text) if end is None else end) is not None
 
 
-def find_codes(text: str, syntaxes: tuple[str, ...] = DEFAULT, pairs_from: int = 1) -> list[Part]:
-    """Return a text cut at its codes; pairs are numbered from ``pairs_from``."""
+def find_codes(
+    text: str, syntaxes: tuple[str, ...] = DEFAULT, numbers: Numbers | None = None
+) -> list[Part]:
+    """Return a text cut at its codes; ``numbers`` are those that pairs get."""
     if _POSSIBLE.search(text) is None:
         return [text] if text else []
     if syntaxes not in _compiled:
         _compiled[syntaxes] = re.compile("|".join(_PATTERNS[each] for each in syntaxes))
     parts: list[Part] = []
-    numbers = _Numbers(pairs_from)
+    numbers = numbers or Numbers(1)
     at = 0
     for found in _compiled[syntaxes].finditer(text):
         if found.start() > at:
@@ -103,20 +105,15 @@ def mark(text: str, syntaxes: tuple[str, ...] = DEFAULT) -> MarkedText:
 
 def mark_parts(parts: Iterable[Part], syntaxes: tuple[str, ...] = DEFAULT) -> MarkedText:
     """Return parts that have codes of their own, with those in their texts found as well."""
+    given = list(parts)
+    numbers = Numbers(1 + max((p.pair for p in given if isinstance(p, Code)), default=0))
     result: list[Part] = []
-    free = 10_001
-    for part in parts:
-        if isinstance(part, str):
-            found = find_codes(part, syntaxes, free)
-            free = max([free, *(p.pair + 1 for p in found if isinstance(p, Code))])
-            result += found
-        else:
-            result.append(part)
-            free = max(free, part.pair + 1)
+    for part in given:
+        result += find_codes(part, syntaxes, numbers) if isinstance(part, str) else [part]
     return balanced(result)
 
 
-class _Numbers:
+class Numbers:
     """Numbers for pairs; a closing tag gets that of the last opening tag of its name."""
 
     def __init__(self, start: int) -> None:
@@ -124,38 +121,50 @@ class _Numbers:
         self._opened: dict[str, list[int]] = {}
 
     def open(self, name: str) -> int:
+        """Return a new number for an opening tag."""
         number = self._next
         self._next += 1
         self._opened.setdefault(name, []).append(number)
         return number
 
     def close(self, name: str) -> int:
+        """Return the number of the tag that is closed; a new one if there is none."""
         opened = self._opened.get(name)
         return opened.pop() if opened else self.open("")
 
 
-def _codes(found: re.Match[str], syntaxes: tuple[str, ...], numbers: _Numbers) -> list[Part]:
+def _codes(found: re.Match[str], syntaxes: tuple[str, ...], numbers: Numbers) -> list[Part]:
     raw, kind = found[0], found.lastgroup or ""
     if kind in ("strong", "em", "role", "anonymous", "link"):
         opening, closing = _delimiters(raw, kind)
         inner = raw[len(opening) : len(raw) - len(closing)]
-        number = numbers.open(kind)
+        number = numbers.open("")
         within = tuple(each for each in syntaxes if each not in ("rst", "emphasis", "tags"))
         return [
             Code(opening, "open", number),
-            *find_codes(inner, within or ("urls",), number + 1_000_000),
+            *find_codes(inner, within or ("urls",), numbers),
             Code(closing, "close", number),
         ]
     if kind == "tag":
         return [_tag(raw, numbers)]
+    if kind == "entity":
+        return [entity(raw)]
     simple = {
-        "entity": Code(raw, "word" if raw in _ENTITIES else "point", mask=_ENTITIES.get(raw)),
         "bar": Code(raw, "break"),  # Symfony and Laravel: plural forms in one text
         "mnemonic": Code(raw, "point"),
         "percent": Code(raw, mask="%"),
     }
     unnamed = _UNNAMED.fullmatch(raw) is not None
     return [simple.get(kind) or Code(raw, number=is_number(raw), ordered=unnamed)]
+
+
+def entity(raw: str, verbatim: bool = False) -> Code:
+    """Return the code of a reference: the model sees the character, unless it is a space."""
+    character = html.unescape(raw)
+    seen = len(character) == 1 and character.isprintable() and not character.isspace()
+    return Code(
+        raw, "word" if seen else "point", mask=character if seen else None, verbatim=verbatim
+    )
 
 
 def is_number(raw: str) -> bool:
@@ -178,7 +187,7 @@ def _delimiters(raw: str, kind: str) -> tuple[str, str]:
     return opening, raw[raw.rindex("`") :]
 
 
-def _tag(raw: str, numbers: _Numbers) -> Code:
+def _tag(raw: str, numbers: Numbers) -> Code:
     found = re.match(r"</?\s*([\w:.-]+)", raw)
     name = found[1].lower() if found else ""
     if raw.startswith("</"):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from lexbeam.translation.marked_text import MarkedText, plain
+from lexbeam.errors import InputError
+from lexbeam.translation.marked_text import Code, MarkedText, plain
 
 State = Literal["untranslated", "fuzzy", "translated", "locked"]
 ONLY = ("untranslated", "fuzzy", "all")
@@ -55,6 +56,7 @@ class Unit:
     note: str = ""
     context: str = ""
     max_length: int | None = None
+    """How many characters a translation may have; codes do not count."""
 
     @property
     def sources(self) -> Sources:
@@ -73,11 +75,32 @@ class Unit:
         """The translation the file has already, or nothing."""
         return "\n".join(self.targets)
 
+    def check_length(self, targets: Sequence[MarkedText]) -> None:
+        """Make sure that translations are not longer than the file allows.
+
+        Raises:
+            InputError: they are.
+        """
+        length = sum(len(plain_text(target)) for target in targets)
+        if self.max_length is not None and length > self.max_length:
+            raise InputError(
+                f"the translation has {length} characters, and the file allows {self.max_length}"
+            )
+
     def is_open(self, only: str = "untranslated") -> bool:
         """Return whether the unit is to be translated."""
         if self.state == "locked":
             return False
         return only in ("all", self.state)
+
+
+def plain_text(marked: MarkedText) -> str:
+    """Return a marked text without its tags; placeholders stay."""
+    return "".join(
+        part if isinstance(part, str) else part.raw
+        for part in marked
+        if not isinstance(part, Code) or not part.verbatim
+    )
 
 
 CLOSED = Unit("", (), lambda _: (), "locked")

@@ -101,17 +101,5 @@ _SPACES = re.compile(r"[ \t\r\n]+")
 
 
 def collapsed(marked: MarkedText) -> MarkedText:
-    """Return a marked text with every run of white space as one space, also across tags."""
-    parts: list[Part] = []
-    after_space = False
-    for part in marked:
-        if isinstance(part, str):
-            text = _SPACES.sub(" ", part)
-            text = text[1:] if after_space and text.startswith(" ") else text
-            after_space = text.endswith(" ") or (after_space and not text)
-            if text:
-                parts.append(text)
-        else:
-            after_space = after_space and part.kind != "word"
-            parts.append(part)
-    return tuple(parts)
+    """Return a marked text with every run of white space in its strings as one space."""
+    return tuple(_SPACES.sub(" ", part) if isinstance(part, str) else part for part in marked)

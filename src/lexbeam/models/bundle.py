@@ -42,13 +42,14 @@ from lexbeam.models.bundle_weights import (
     check_finite,
     read_weights,
     round_weights,
+    to_floats,
     with_multipliers,
     write_weights,
 )
 from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
-from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed
+from lexbeam.models.graphs.weights import Float32, Observed, Weights
 from lexbeam.models.model import Framing, Model, token_rules
 from lexbeam.models.sentencepiece_files import load_vocabulary
 from lexbeam.text.moses_vocabulary import CODES, PIECES, MosesBpe
@@ -81,7 +82,7 @@ def check_precision(precision: str) -> None:
 
 def write(
     config: Architecture,
-    weights: Mapping[str, Float32],
+    weights: Weights,
     source_spm: str | Path | bytes | MosesBpe,
     folder: str | Path,
     *,
@@ -100,7 +101,8 @@ def write(
 
     Args:
         config: the network's kind, sizes and options.
-        weights: float weights by Marian's names, matrices with the input dimension first.
+        weights: weights by Marian's names, matrices with the input dimension first. In float;
+            matrices that are in eight bits already are kept as they are.
         source_spm: the SentencePiece model, a file or its content; of both languages if
             there is no ``target_spm``. Or a Moses vocabulary, which is always of both.
         folder: the folder to write to; made if it does not exist.
@@ -120,12 +122,13 @@ def write(
     framing = framing or Framing()
     network = _describe_network(config, framing, alignment)
     finite = check_finite(weights)
-    kept = round_weights(config, finite) if precision == "int8" else finite
+    kept = round_weights(config, finite) if precision == "int8" else to_floats(finite)
     config.build(kept)  # reports whatever is missing, before anything is written
     files = _vocabulary_files(source_spm, target_spm) | _contents({SHORTLIST: shortlist_file})
     folder = _write_files(Path(folder), files)
     if precision == "int8" and calibration_text:
-        multipliers = _calibrate(config, weights, folder, files, calibration_text, framing)
+        floats = to_floats(finite)
+        multipliers = _calibrate(config, floats, folder, files, calibration_text, framing)
         kept = with_multipliers(kept, multipliers)
     write_weights(folder / WEIGHTS, kept)
     manifest = {
@@ -248,10 +251,7 @@ def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:
     with naming(folder / MANIFEST):
         config = read_architecture(manifest["network"])
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as stored:
-        weights = {
-            name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
-            for name, weight in stored.items()
-        }
+        weights = to_floats(stored)
     return config, weights
 
 

@@ -92,8 +92,9 @@ def read_framing(values: Mapping[str, Any], architecture: Architecture) -> Frami
         if tokens is None and name == "source_suffix":
             continue
         most = size if name == "never" else _MOST_FRAMING
-        if not _is_list_of_ids(tokens, size, most):
-            raise ModelError(f'"{name}" must be a list of ids below {size}, at most {most} of them')
+        ids = size + 1 if name == "output_start" else size  # the one past the end is no token
+        if not _is_list_of_ids(tokens, ids, most):
+            raise ModelError(f'"{name}" must be a list of ids below {ids}, at most {most} of them')
         framing[name] = tuple(tokens)
     return Framing(**framing)
 

@@ -40,19 +40,35 @@ _ZIP_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, No
 _HEADER_ERRORS = (ValueError, TypeError, SyntaxError, RecursionError)  # of a Python literal
 
 
-def check_finite(weights: Mapping[str, Any]) -> dict[str, Float32]:
-    """Return weights as arrays in single precision; NaN or infinity in one is an error."""
-    arrays = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
-    for name, array in arrays.items():
+def check_finite(weights: Mapping[str, Any]) -> dict[str, Weight]:
+    """Return weights as arrays in single precision; NaN or infinity in one is an error.
+
+    Matrices that are in eight bits already are returned as they are.
+    """
+    arrays: dict[str, Weight] = {}
+    for name, weight in weights.items():
+        if isinstance(weight, Int8Matrix):
+            arrays[name] = weight
+            continue
+        arrays[name] = array = np.asarray(weight, np.float32)
         check_values(name, array)
     return arrays
 
 
-def round_weights(architecture: Architecture, weights: Mapping[str, Float32]) -> Weights:
+def to_floats(weights: Weights) -> dict[str, Float32]:
+    """Return weights in single precision."""
+    return {
+        name: weight.to_float() if isinstance(weight, Int8Matrix) else weight
+        for name, weight in weights.items()
+    }
+
+
+def round_weights(architecture: Architecture, weights: Weights) -> Weights:
     """Round matrices to eight bits; vectors and small tables stay in single precision."""
-    rounded: dict[str, Float32 | Int8Matrix] = {}
+    rounded: dict[str, Weight] = {}
     for name, value in weights.items():
-        if value.ndim != 2 or 1 in value.shape or name in architecture.float_weights:
+        small = len(value.shape) != 2 or 1 in value.shape
+        if isinstance(value, Int8Matrix) or small or architecture.stays_float(name):
             rounded[name] = value
         elif name.endswith("Wemb"):
             rounded[name] = quantise(value.T).T

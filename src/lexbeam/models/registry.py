@@ -62,6 +62,12 @@ class RemoteModel:
     languages: tuple[str, str]
     files: tuple[RemoteFile, ...]
 
+    @property
+    def version(self) -> str:
+        """A name for exactly these files: twelve digits of a digest of theirs."""
+        files = sorted((file.name, file.sha256 or file.path, file.size) for file in self.files)
+        return hashlib.sha256(repr(files).encode()).hexdigest()[:12]
+
 
 @dataclass(frozen=True)
 class Registry:
@@ -90,8 +96,10 @@ class Registry:
         base = urljoin(url, str(content.get("baseUrl") or "."))
         return cls(url, base.rstrip("/"), models)
 
-    def choose(self, pair: str, architecture: str | None = None) -> RemoteModel:
-        """Return the best model of a pair: a released one before any other."""
+    def choose(
+        self, pair: str, architecture: str | None = None, version: str | None = None
+    ) -> RemoteModel:
+        """Return the best model of a pair, a released one before any other, or one version."""
         if pair not in self.models:
             near = sorted(
                 known for known in self.models if set(known.split("-")) & set(pair.split("-"))
@@ -104,6 +112,13 @@ class Registry:
         if not candidates:
             known = ", ".join(sorted({model.architecture for model in self.models[pair]}))
             raise ModelError(f"{pair} has no architecture {architecture!r}: there is {known}")
+        if version is not None:
+            known = ", ".join(f"{model.version} ({model.architecture})" for model in candidates)
+            candidates = [model for model in candidates if model.version == version]
+            if not candidates:
+                raise ModelError(
+                    f"the registry has no version {version!r} of {pair} any more: it has {known}"
+                )
         return min(candidates, key=lambda model: _release_rank(model.release))
 
 
@@ -157,19 +172,20 @@ def pull(
     architecture: str | None = None,
     progress: Progress | None = None,
     force: bool = False,
+    version: str | None = None,
 ) -> Path:
     """Fetch the model of a pair into the user's data folder; return its folder.
 
-    A pair that is there already is left alone unless ``force`` is set. What was fetched before
-    an interruption is used again.
+    A pair that is there already is left alone unless ``force`` is set, or another ``version`` of
+    it is wanted. What was fetched before an interruption is used again.
     """
     if not is_pair(pair):
         raise ModelError(f"{pair!r} is not a language pair: write it like en-de")
-    present = find_installed(pair)
-    if present and not force:
-        return present
+    present = next((each for each in installed() if each.pair == pair), None)
+    if present and not force and version in (None, present.info.get("version")):
+        return present.path
     registry = Registry.fetch(url)
-    model = registry.choose(pair, architecture)
+    model = registry.choose(pair, architecture, version)
     _check_files(model)
     staging = models_home() / ".partial" / f"{pair}.{_fingerprint(registry, model)}"
     try:
@@ -253,6 +269,7 @@ def _install(registry: Registry, model: RemoteModel, staging: Path) -> Path:
         "target_language": model.languages[1],
         "architecture": model.architecture,
         "release": model.release,
+        "version": model.version,
         "registry": registry.url,
         "files": {file.name: file.path for file in model.files},
     }

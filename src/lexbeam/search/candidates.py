@@ -237,9 +237,9 @@ def _best_compiled(answered: Answered, k: int) -> Candidates:
     arrays = *answered.arrays(), row, score, slot, token
     width = kernel.call(kernel.compiled.best, k, *arrays)
     shape, size = (sentences, width), sentences * width
-    if size == len(score):
-        return Candidates(*(each.reshape(shape) for each in (score, slot, token)), row, None)
-    return Candidates(*(each[:size].reshape(shape) for each in (score, slot, token)), row, None)
+    if size < len(score):
+        score, slot, token = score[:size], slot[:size], token[:size]
+    return Candidates(score.reshape(shape), slot.reshape(shape), token.reshape(shape), row, None)
 
 
 def collect(

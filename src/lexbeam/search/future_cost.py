@@ -82,13 +82,8 @@ class FutureCost:
         self._sum = np.zeros((sentences, 2))
         self._number = np.zeros((sentences, 2))
         self._prices: FloatArray | None = None
-        self.drafted: BoolArray = np.zeros(sentences, np.bool_)
-        """The sentences that have a draft. # shape: (sentences,)"""
-
-    @property
-    def constrained(self) -> BoolArray:
-        """The sentences that have constraints. # shape: (sentences,)."""
-        return np.asarray(self._parts.sizes.any(axis=0))
+        self.drafts: IntArray = np.zeros(sentences, np.int64)
+        """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
 
     @property
     def parts(self) -> list[list[Part]]:
@@ -99,7 +94,7 @@ class FutureCost:
         """Take what first tokens are going to cost from a draft, for sentences that have one."""
         follows = [[part.follows for part in row] for row in self.parts]
         self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
-        self.drafted = draft.lengths >= 0
+        self.drafts = draft.lengths + 1
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -109,7 +104,7 @@ class FutureCost:
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
             self._prices = self._prices[:, :, sentences]
-        self.drafted = self.drafted[sentences]
+        self.drafts = self.drafts[sentences]
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray
@@ -207,7 +202,7 @@ class FutureCost:
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
         if self._prices is not None:
             place = min(step + 1, len(self._prices) - 1)
-            first = np.where(self.drafted, self._prices[place], first)
+            first = np.where(self.drafts > 0, self._prices[place], first)
         return first, after
 
 

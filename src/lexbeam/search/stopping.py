@@ -21,16 +21,18 @@ LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
 
 
+LAGS_AHEAD = 2.0
+"""How many times as far a hypothesis may lag where all banks are compared: costs are estimates."""
+
+
 class LookAhead(NamedTuple):
     """What a search that looks ahead knows of the hypotheses on its beam."""
 
     worth: FloatArray
     """Log-probabilities, and what constraints are expected to cost. # shape: as the beam"""
-    constrained: BoolArray
-    """The sentences that have constraints. # shape: (sentences,)"""
-    drafted: BoolArray
-    """Those of which a draft has shown what they cost: their banks can be compared.
-    # shape: (sentences,)"""
+    drafts: IntArray
+    """The tokens of each sentence's draft, its end counted; 0: it has none. # shape: (sentences,)
+    """
 
 
 _MORE_TOKENS = 3
@@ -111,40 +113,53 @@ def prune(
 ) -> Beam:
     """Drop what is far below the best finished hypothesis, or below the best of its bank.
 
-    With a look ahead, constraints that are still to be paid for count too.
+    Where a draft has shown what constraints cost, those that are still to be paid for count too,
+    and all banks are compared.
     """
     ended, live = beam.finished, beam.live
+    drafted = ahead is not None and ahead.drafts.any()
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
-        if ahead is not None:
-            near = np.where(ahead.constrained[:, None], _is_as_probable(beam, finished), near)
+        if ahead is not None and drafted:
+            may_win = _may_win(beam, finished, ahead.drafts[:, None])
+            near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
-    if settings.lag is not None and kernel.compiled is not None and not _has_draft(ahead):
+    if settings.lag is not None and kernel.compiled is not None and not drafted:
         live = live.copy()
         bank = None if beam.states is None else beam.states.bank
         given = beam.score, live, bank, len(live), settings.lag
         kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
+        assert ahead is not None
+        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
+        given = worth, live, None, len(live), LAGS_AHEAD * settings.lag
+        kernel.call(kernel.compiled.drop_behind, *given)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
-        if ahead is not None and _has_draft(ahead):
+        if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            near = np.where(ahead.drafted[:, None], worth >= best - settings.lag, near)
+            ahead_of_lag = worth >= best - LAGS_AHEAD * settings.lag
+            near = np.where(ahead.drafts[:, None] > 0, ahead_of_lag, near)
         live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _has_draft(ahead: LookAhead | None) -> bool:
-    return ahead is not None and bool(ahead.drafted.any())
+def _all_drafted(ahead: LookAhead | None) -> bool:
+    return ahead is not None and bool((ahead.drafts > 0).all())
 
 
-def _is_as_probable(beam: Beam, finished: Finished) -> BoolArray:
-    """Return a mask of what is not less probable than the outputs that have been found.
+def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:
+    """Return a mask of what may become better than the outputs that have been found.
 
-    Without it outputs with many constraints run on: what was paid for those is divided by a
-    length, so that a score gets better by saying more. # shape: as the beam.
+    A score is divided by the length, so that an output that has paid much for its constraints
+    gets better by running on. Here lengths count no further than that of the draft: what is
+    longer has to be more probable. # shape: as the beam.
     """
-    return np.asarray(beam.finished | (beam.log_prob >= finished.log_prob[:, -1:]))
+    longest = np.maximum(drafts, 1)
+    length = np.minimum(finished.step[:, -1:] + 1, longest)
+    may_win: BoolArray = beam.log_prob * length >= finished.log_prob[:, -1:] * longest
+    return may_win
 
 
 def best_of_bank(beam: Beam, live: BoolArray, any_finished: bool) -> FloatArray:

@@ -46,6 +46,7 @@ _PAGES = {
     "/docs": ("docs.html", "text/html"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
+_FREQUENT = ("/translate", "/v2/translate", "/v1/translate")
 _SLASHES = re.compile("/{2,}")
 ALLOW = "start the server with --allow-host and this name if it is one of yours"
 _STATIC = {
@@ -90,6 +91,7 @@ def build_app(context: Context) -> ASGIApp:
     routes = make_routes(ENDPOINTS, context)
     routes += [_page(path, name, kind) for path, (name, kind) in _PAGES.items()]
     routes += [_page(f"/static/{name}", name, kind) for name, kind in _STATIC.items()]
+    routes.sort(key=lambda route: route.path not in _FREQUENT)  # they are tried one by one
     app = Starlette(
         routes=routes,
         lifespan=lifespan,

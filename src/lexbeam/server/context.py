@@ -18,6 +18,7 @@ from lexbeam.server.documents import DocumentStore
 from lexbeam.server.errors import ApiError, too_busy
 from lexbeam.server.glossaries import GlossaryStore
 from lexbeam.server.keys import Key, Keys, this_month
+from lexbeam.server.memory import HeldMemory
 from lexbeam.server.metrics import Metrics
 from lexbeam.server.models import Models, ServedModel
 from lexbeam.server.scheduler import Results, Scheduler
@@ -48,6 +49,8 @@ class Limits:
     """Seconds that a request waits while there is too much to do."""
     waiting_sentences: int = 4000
     waiting_requests: int = 400
+    held_bytes: int = 256 * 1024 * 1024
+    """Bytes of large bodies and of documents at a time."""
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Context:
         self.glossaries = GlossaryStore(self.store)
         self.documents = DocumentStore(self.store)
         self.pool = ThreadPoolExecutor(_WAITING_THREADS, "waiting")
+        self.memory = HeldMemory(self.limits.held_bytes, self.limits.patience)
         self._background: set[asyncio.Task[None]] = set()
         self._saved = time.monotonic()
         self._waiting = 0

@@ -86,9 +86,10 @@ async def _answer(endpoint: Endpoint, context: Context, request: Request) -> Res
     try:
         if not context.ready:
             raise ApiError(503, "The server is starting or stopping")
-        fields = await read_fields(request, limit)
-        key = _key(request, fields, context, endpoint.public)
-        result = await _handled(endpoint, Call(context, request, fields, key))
+        async with context.memory.hold(_body_size(request, limit)):
+            fields = await read_fields(request, limit)
+            key = _key(request, fields, context, endpoint.public)
+            result = await _handled(endpoint, Call(context, request, fields, key))
     except ApiError as error:
         return error_response(path, error.status, error.message, error.headers)
     except LexbeamError as error:
@@ -99,6 +100,14 @@ async def _answer(endpoint: Endpoint, context: Context, request: Request) -> Res
     if isinstance(result, Response):
         return result
     return Response(status_code=204) if result is None else Answer(result, endpoint.status)
+
+
+def _body_size(request: Request, limit: int) -> int:
+    """Return how large a body may become, by what its headers say."""
+    if "transfer-encoding" in request.headers or "content-encoding" in request.headers:
+        return limit
+    announced = request.headers.get("content-length", "0")
+    return min(int(announced), limit) if announced.isdecimal() else limit
 
 
 async def _handled(endpoint: Endpoint, call: Call) -> Any:

@@ -25,8 +25,13 @@ from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Translation
 from lexbeam.translation.translator import Translator
 
-LONGEST_WAIT = 0.005
-"""Seconds for which a sentence waits for others to share a batch with."""
+LONGEST_GAP = 0.005
+"""Seconds without another sentence after which a batch leaves."""
+
+LONGEST_WAIT = 0.05
+"""Seconds after which a batch leaves, even if more sentences come all the time."""
+
+_FORGET = 0.7  # share of the number of requests at a time that is remembered from batch to batch
 
 CACHED_SENTENCES = 5_000
 
@@ -90,7 +95,7 @@ class Scheduler:
         self._queue: SentenceQueue[_Search] = SentenceQueue()
         self._cache = SentenceCache(cached)
         self._numbers = itertools.count()
-        self._expected = 1  # short requests in the batch before
+        self._at_a_time = 1.0  # requests, lately
         self._cores = threads
         self._running = self._running_long = 0  # batches
         self._stopping = False
@@ -126,6 +131,7 @@ class Scheduler:
         future.add_done_callback(partial(self._forget, number))
         with self._lock:
             self._unfinished += 1
+            self._at_a_time = max(self._at_a_time, self._unfinished)
             self._starting.extend(texts)
             self._lock.notify()
         return future
@@ -189,12 +195,23 @@ class Scheduler:
                 if long and self._may_run_long(bool(short)):
                     return self._batch(long, is_long=True)
                 if short and self._may_run_short():
-                    wait = self._queue.oldest(short) + LONGEST_WAIT - time.monotonic()
-                    if wait <= 0 or len(short) >= self._expected or self._stopping:
+                    wait = self._time_left(short)
+                    if wait <= 0 or self._stopping:
                         return self._batch(short, is_long=False)
             elif self._stopping and not self._unfinished:
                 return None
             self._lock.wait(wait)
+
+    def _time_left(self, owners: Sequence[int]) -> float:
+        """Return for how long short requests may still wait for others to share a batch with.
+
+        Not at all if they are as many as can be expected: a share of those that there were
+        lately, as there are batches at a time.
+        """
+        if len(owners) >= min(self._at_a_time / self._cores, LARGEST_BATCH):
+            return 0.0
+        oldest, latest = self._queue.waiting_since(owners)
+        return min(oldest + LONGEST_WAIT, latest + LONGEST_GAP) - time.monotonic()
 
     def _may_run_long(self, short_ones_wait: bool) -> bool:
         """Return whether a batch of long requests may run: one always, more if nobody waits."""
@@ -211,7 +228,7 @@ class Scheduler:
         self._running += 1
         self._running_long += is_long
         if not is_long:
-            self._expected = min(len({each.owner for each in batch}), LARGEST_BATCH)
+            self._at_a_time = max(self._unfinished, _FORGET * self._at_a_time)
         return partial(self._run_and_count, [each.payload for each in batch], is_long)
 
     def _run_and_count(self, searches: Sequence[_Search], is_long: bool) -> None:

@@ -55,9 +55,10 @@ class SentenceQueue(Generic[Payload]):
             owner for owner, queue in self._queues.items() if (len(queue) <= SHORT_REQUEST) == short
         ]
 
-    def oldest(self, owners: Iterable[int]) -> float:
-        """Return since when the longest waiting of the first sentences of requests waits."""
-        return min((self._queues[owner][0].since for owner in owners), default=0.0)
+    def waiting_since(self, owners: Iterable[int]) -> tuple[float, float]:
+        """Return since when the first sentences of requests wait: the oldest, the latest."""
+        since = [self._queues[owner][0].since for owner in owners]
+        return min(since), max(since)
 
     def add(self, sentences: Iterable[Waiting[Payload]]) -> None:
         """Let sentences wait behind those that their requests have already."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ _CONNECTIONS_WAITING = 2048
 _STOP_SECONDS = 130
 _IDLE_SECONDS = 75  # clients that look after a document every 5 s keep their connection
 _LONGEST_HEAD = 256 * 1024
+_SWITCH_SECONDS = 0.0005
+"""For how long a thread that searches keeps the interpreter from one that has an answer to send."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def run(options: ServerOptions, say: Callable[[str], object]) -> None:
     Raises:
         LexbeamError: a model, a glossary, the folder or the address can't be used.
     """
+    sys.setswitchinterval(_SWITCH_SECONDS)
     with _bound(options.host, options.port) as listening:
         context = open_context(options)
         listening.listen(_CONNECTIONS_WAITING)

@@ -35,7 +35,9 @@ def read_wishes(record: Mapping[str, Any], common: TextRequest, limits: Limits) 
             )
         if len(repr(given)) > _MOST_CHARACTERS * 10:
             raise InputError(f'"{name}" is too long')
-    if isinstance(request.prefix, str) and len(request.prefix) > _MOST_CHARACTERS:
+    if request.prefix is not None and not isinstance(request.prefix, str):
+        raise InputError(f'"prefix" must be a string, not {type(request.prefix).__name__}')
+    if request.prefix is not None and len(request.prefix) > _MOST_CHARACTERS:
         raise InputError(f"the prefix is longer than {_MOST_CHARACTERS} characters")
     named = [each for each in request.keep or () if isinstance(each, str) and each in PATTERNS]
     unknown = [each for each in request.keep or () if each not in named]

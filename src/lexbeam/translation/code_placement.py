@@ -17,8 +17,10 @@ Alignment = Sequence[tuple[Span, Span]]
 """Which stretch of the source each stretch of the output translates."""
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+_QUOTES = "\"'“”„‚‘’«»‹›"
+_SOLID = re.compile(r"\S+")
 _OPENING = "\"'“„‚‘«‹([{¿¡"
-_CLOSING = "\"'”’»›)]}.,;:!?…"
+CLOSING = "\"'”’»›)]}.,;:!?…"
 
 
 class Placed(NamedTuple):
@@ -39,7 +41,11 @@ def count_masks(layout: Layout, output: str) -> bool:
 
 def mask_spans(output: str, mask: str) -> list[Span]:
     """Return where a mask stands in an output."""
-    before = r"(?<!\d)(?<!\d[.,])" if mask[0].isdigit() else ""
+    before = ""
+    if mask[0].isdigit():
+        before = r"(?<!\d)(?<!\d[.,])"
+    elif mask[0].isalpha():
+        before = r"(?<![^\W_])"
     after = r"(?!\d)(?![.,]\d)" if mask[-1].isdigit() else ""
     return [found.span() for found in re.finditer(before + re.escape(mask) + after, output)]
 
@@ -97,7 +103,7 @@ def _trimmed(output: str, within: Span, before: str, after: str) -> Span:
 
 def _occurrence(output: str, phrase: str, within: Span, position: float) -> Span | None:
     """Return the occurrence of a phrase as whole words that is nearest to where it is expected."""
-    core = phrase.strip().strip(_OPENING + _CLOSING).strip() or phrase
+    core = phrase.strip().strip(_OPENING + CLOSING).strip() or phrase
     if not core:
         return None
     pattern = re.escape(core)
@@ -115,21 +121,24 @@ def _occurrence(output: str, phrase: str, within: Span, position: float) -> Span
 
 def _with_punctuation(output: str, span: Span, inner: str, within: Span) -> Span:
     """Widen a span by the marks that stand inside the pair in the source."""
-    core = inner.strip(_OPENING + _CLOSING)
+    core = inner.strip(_OPENING + CLOSING)
     at = inner.find(core)
     leading, trailing = inner[:at], inner[at + len(core) :]
     start, end = span
     while start > within[0] and span[0] - start < len(leading) and output[start - 1] in _OPENING:
         start -= 1
-    while end < within[1] and end - span[1] < len(trailing) and output[end] in _CLOSING:
+    while end < within[1] and end - span[1] < len(trailing) and output[end] in CLOSING:
         end += 1
     return start, end
 
 
-def aligned_span(alignment: Alignment, pair: Pair, output: str, within: Span) -> Span | None:
+def aligned_span(
+    alignment: Alignment, pair: Pair, output: str, within: Span, inner: str
+) -> Span | None:
     """Return the stretch of an output that translates what a pair encloses, if it is whole.
 
-    It is torn when words between its first and its last translate something else.
+    It is torn when words between its first and its last translate something else. Marks at its
+    ends belong to it if ``inner``, the words of the pair, has some there.
     """
     inside = [out for src, out in alignment if pair.start <= src[0] and src[1] <= pair.end]
     inside = [span for span in inside if span[0] < span[1]]
@@ -142,7 +151,23 @@ def aligned_span(alignment: Alignment, pair: Pair, output: str, within: Span) ->
     torn = any(start <= out[0] and out[1] <= end and out not in inside for out in outside)
     if torn or not output[start:end].strip():
         return None
-    return _whole_words(output, start, end)
+    start, end = _whole_words(output, start, end)
+    last, first = (
+        inner[len(inner.rstrip(CLOSING)) :],
+        inner[: len(inner) - len(inner.lstrip(_OPENING))],
+    )
+    while end - start > 1 and _is_foreign(output[end - 1], last, CLOSING):
+        end -= 1
+    while end - start > 1 and _is_foreign(output[start], first, _OPENING):
+        start += 1
+    return start, end
+
+
+def _is_foreign(mark: str, own: str, marks: str) -> bool:
+    """Return whether a mark at the end of a stretch has nothing like it in its source."""
+    if mark not in marks or mark in own:
+        return False
+    return mark not in _QUOTES or not any(each in _QUOTES for each in own)
 
 
 def _whole_words(output: str, start: int, end: int) -> Span:
@@ -165,11 +190,15 @@ def point_offset(layout: Layout, output: str, at: int, alignment: Alignment | No
         return len(output)
     if at <= 0:
         return 0
+    glued = not text[at].isspace() and not text[at - 1].isalnum() and text[at - 1] not in CLOSING
     if alignment is not None:
+        behind = [out for src, out in alignment if src[0] >= at and out[0] < out[1]]
+        if glued and behind:
+            start = behind[0][0]
+            return start + len(output[start:]) - len(output[start:].lstrip())
         before = [out for src, out in alignment if src[1] <= at]
         if before:
             return max(before[-1][1], 0)
-    glued = not text[at].isspace() and text[at - 1].isspace()
     mark = text[at - 1] if not text[at - 1].isalnum() and not text[at - 1].isspace() else ""
     spots = _spots(output, mark, glued)
     wanted = at / len(text) * len(output)
@@ -182,6 +211,6 @@ def _spots(output: str, mark: str, before_word: bool) -> list[int]:
         found = [i + 1 for i, character in enumerate(output) if character == mark]
         if found:
             return found
-    spans = words_of(output)
-    spots = [start for start, _ in spans] if before_word else [end for _, end in spans]
-    return spots or [0]
+    if before_word:
+        return [found.start() for found in _SOLID.finditer(output)] or [0]
+    return [end for _, end in words_of(output)] or [0]

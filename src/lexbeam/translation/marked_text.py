@@ -212,7 +212,7 @@ class Mask(NamedTuple):
 
 
 NUMBERS = ("47", "63", "82", "94", "58", "76", "37", "69", "83", "96")
-STYLES = ("ID{}", "[{}]", "{{name{}}}", "%{}", "QX{}Z")
+STYLES = ("ID{}", "[{}]", "{{name{}}}")
 """Masks that models copy, the best first (measured on interface strings)."""
 
 
@@ -271,7 +271,8 @@ class Layout:
         for i in range(start, end):
             part = self.source[i]
             if isinstance(part, str):
-                self.text += part
+                joint = self.text[-1:] == " " == part[:1]  # on both sides of a code
+                self.text += part[1:] if joint else part
             elif part.kind == "word":
                 mask = _mask(part, names, used, style)
                 self.masks.append(Mask(mask, i, len(self.text), part.ordered))
@@ -314,6 +315,14 @@ class Layout:
         self.masks = [mask._replace(at=moved(mask.at)) for mask in self.masks]
         self.pairs = [Pair(p.opening, p.closing, moved(p.start), moved(p.end)) for p in self.pairs]
         self.points = [Point(p.code, moved(p.at)) for p in self.points]
+
+    def is_spaced(self, code: int) -> bool:
+        """Return whether a code has white space on both sides."""
+        around = self.source[code - 1 : code] + self.source[code + 1 : code + 2]
+        if len(around) < 2 or not all(isinstance(part, str) for part in around):
+            return False
+        before, after = str(around[0]), str(around[1])
+        return before[-1:].isspace() and after[:1].isspace()
 
     def target(self, middle: Sequence[str | int]) -> Target:
         """Return the whole stretch around the translation of its words."""

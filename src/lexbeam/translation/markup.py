@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from lexbeam.errors import InputError, LexbeamError
 from lexbeam.translation.code_placement import (
+    CLOSING,
     Alignment,
     Placed,
     Span,
@@ -38,9 +39,6 @@ from lexbeam.translation.marked_text import (
     segments,
     sentences,
 )
-
-EXACTLY = False
-"""Whether a constraint may have an upper bound, ``"exactly": n``."""
 
 MOST_CODES = 60
 """A sentence with more codes of a kind is translated between them."""
@@ -168,6 +166,7 @@ def _with_masks(
     marked: MarkedText, start: int, end: int
 ) -> Generator[list[Request], Replies, tuple[Layout, Answer] | None]:
     """Return a translation with every mask in it, None if no kind of mask survives."""
+    second_choice: tuple[Layout, Answer] | None = None
     for style in range(len(STYLES)):
         layout = Layout.of(marked, start, end, style)
         (answer,) = yield [Request(layout.text)]
@@ -175,15 +174,29 @@ def _with_masks(
             if style == 0:
                 raise answer
             continue
-        if count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        demands = _mask_demands(layout.masks)
-        (answer,) = yield [Request(layout.text, demands)]
+        if not count_masks(layout, answer.text) and second_choice is None:
+            (answer,) = yield [Request(layout.text, _mask_demands(layout.masks))]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
-            return layout, _tidy(answer, layout)
-        if style == 2:
+            found = layout, _tidy(answer, layout)
+            if not _has_compounds(layout, answer.text):
+                return found
+            second_choice = second_choice or found
+        if second_choice is not None and style:
             break
-    return None
+    return second_choice
+
+
+def _has_compounds(layout: Layout, output: str) -> bool:
+    """Return whether a mask became a part of a word that it is no part of in the source.
+
+    ``the file ID1`` may become ``Datei-ID1``, but a code is seldom written like that.
+    """
+    return any(
+        output[start - 1 : start] == "-" and f"-{mask.text}" not in layout.text
+        for mask in layout.masks
+        if mask.text[-1:].isalnum()
+        for start, _ in mask_spans(output, mask.text)
+    )
 
 
 _SPACE_BEFORE_MARK = re.compile(r"(?<! ) +([,.;:!?])(?=\s|$)")
@@ -196,6 +209,9 @@ def _tidy(answer: Answer, layout: Layout) -> Answer:
     leave a space before a comma or a full stop: it is taken out.
     """
     for mask in layout.masks:
+        if f"-{mask.text}" not in layout.text:
+            compound = re.compile(rf"(?<=[^\W\d_])-{re.escape(mask.text)}")
+            answer = answer._replace(text=compound.sub(f" {mask.text}", answer.text))
         if mask.text.isdigit() and f"{mask.text}-" not in layout.text:
             compound = re.compile(rf"(?<!\w){mask.text}-(?=[^\W\d_])")
             answer = answer._replace(text=compound.sub(f"{mask.text} ", answer.text))
@@ -215,8 +231,7 @@ def _mask_demands(masks: Sequence[Mask]) -> tuple[Any, ...]:
 
 def demand(phrase: str) -> dict[str, Any]:
     """Return the constraint that a phrase is in the output, once, as it is written."""
-    bound = {"exactly": 1} if EXACTLY else {}
-    return {"text": phrase, "case": "exact", **bound}
+    return {"text": phrase, "case": "exact", "exactly": 1}
 
 
 # --- codes around and between words ------------------------------------------------------------
@@ -277,7 +292,9 @@ def _pair_spans(
             return None
         span = None
         if answer.alignment is not None:
-            span = aligned_span(answer.alignment, pair, answer.text, within)
+            span = aligned_span(
+                answer.alignment, pair, answer.text, within, enclosed_words(layout, pair)
+            )
         span = span or find_pair(layout, answer.text, pair, within, forms.get(pair.opening, ()))
         if span is None or not _fits(span, pair.opening, parents, spans, answer.text, layout):
             return None
@@ -323,7 +340,22 @@ def _inserted(layout: Layout, answer: Answer, spans: dict[int, Span]) -> list[st
         at = _outside(point_offset(layout, output, point.at, answer.alignment), {}, layout, output)
         placed.append((at, 1, point.code, Placed(at, point.code)))
     ordered = [each[3] for each in sorted(placed, key=lambda each: each[:3])]
-    return _woven(output, ordered, _masks_in(layout, output))
+    return _spaced(layout, _woven(output, ordered, _masks_in(layout, output)))
+
+
+def _spaced(layout: Layout, woven: list[str | int]) -> list[str | int]:
+    """Put spaces on both sides of a code between words that has them in the source."""
+    points = {point.code for point in layout.points if layout.is_spaced(point.code)}
+    for i, part in enumerate(woven):
+        if part not in points:
+            continue
+        before = woven[i - 1] if i else ""
+        after = woven[i + 1] if i + 1 < len(woven) else ""
+        if isinstance(before, str) and before and not before[-1].isspace():
+            woven[i - 1] = before + " "
+        if isinstance(after, str) and after and not after[0].isspace() and after[0] not in CLOSING:
+            woven[i + 1] = " " + after
+    return woven
 
 
 def _outside(at: int, spans: dict[int, Span], layout: Layout, output: str) -> int:

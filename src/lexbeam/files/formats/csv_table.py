@@ -76,8 +76,9 @@ class TableScan:
             if target is not None:
                 yield Edit(target.start, target.end, cell)
                 return
-            column = len(self._header) if self._target is None else self._target
-            missing = self._delimiter * max(1, column - len(row) + 1)
+            missing = ""
+            if self._target is not None:  # otherwise every row gets a new cell
+                missing = self._delimiter * (self._target - len(row) + 1)
             yield Edit(row[-1].end, row[-1].end, missing + cell)
 
         return Unit(
@@ -94,13 +95,16 @@ class TableScan:
         return text
 
     def header(self) -> Iterator[Edit]:
-        """Yield the name of a column for the target language if there is none."""
-        if self._target is None and self._header:
-            name = self._options.target_language or "target"
-            if self._header[self._source or 0].text.strip().lower() in _SOURCES:
-                name = "target"
-            end = self._header[-1].end
-            yield Edit(end, end, self._delimiter + self._cell(name, self._header[-1].quoted))
+        """Yield a column for the target language if there is none: its name, and empty cells."""
+        if self._target is not None:
+            return
+        name = self._options.target_language or "target"
+        if self._header[self._source or 0].text.strip().lower() in _SOURCES:
+            name = "target"
+        name = self._cell(name, self._header[-1].quoted)
+        for number, row in enumerate(_rows(self._content.text, self._delimiter)):
+            missing = self._delimiter * max(1, len(self._header) - len(row) + 1)
+            yield Edit(row[-1].end, row[-1].end, missing + ("" if number else name))
 
     def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
         """Yield the file with edits made."""

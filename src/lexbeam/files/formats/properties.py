@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from lexbeam.errors import InputError
 from lexbeam.files.encodings import Content, read_text
 from lexbeam.files.formats import register
+from lexbeam.files.icu import Message, is_icu
 from lexbeam.files.placeholders import is_wordless, mark
 from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.translation.marked_text import Code, MarkedText, is_translatable
@@ -69,15 +70,20 @@ class PropertiesScan:
         raw = text[first:last]
         value = _unescaped(raw)
         message = _ARGUMENT.search(value) is not None or "''" in value
-        source = _marked(value, message)
-        if not is_translatable(source):
+        branched = Message.parse(value, doubled=True) if is_icu(value) else None
+        sources = (_marked(value, message),) if branched is None else tuple(branched.sources)
+        if not any(is_translatable(source) for source in sources):
             return None
         continued = _CONTINUED.search(raw)
 
         def write(targets: Sequence[MarkedText]) -> Iterator[Edit]:
-            yield Edit(first, last, self._written(targets[0], message, continued))
+            if branched is None:
+                written = self._written(targets[0], message, continued)
+            else:
+                written = self._written((branched.write(targets),), False, continued)
+            yield Edit(first, last, written)
 
-        return Unit(_unescaped(key[1]), (source,), write, note="\n".join(note))
+        return Unit(_unescaped(key[1]), sources, write, note="\n".join(note))
 
     def _written(self, target: MarkedText, message: bool, continued: re.Match[str] | None) -> str:
         pieces = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lexbeam.files.formats import register
 from lexbeam.files.languages import check_language
@@ -48,7 +48,7 @@ class Segment:
     after_source: int = 0
     target_tag: Token | None = None
     target: tuple[int, int] = (0, 0)
-    notes: list[str] = field(default_factory=list)
+    max_length: int | None = None
 
 
 @register("xliff2", ".xlf", ".xliff", recognise=_is_version_2, rank=1)
@@ -92,6 +92,8 @@ class Xliff2Scan(XmlScan):
                 yield CLOSED
                 continue
             segment = Segment(token, f"{file}{identity}", segments, *state, self._data_of(unit_tag))
+            limit = xml.attributes(unit_tag).get("slr:sizeRestriction", "").rpartition(",")[2]
+            segment.max_length = int(limit) if limit.isdecimal() else None
             behind = self._read(segment)
             if segment.source_tag is not None:
                 yield self._unit(segment, attributes)
@@ -142,6 +144,7 @@ class Xliff2Scan(XmlScan):
             lambda targets: self._write(segment, targets[0]),
             self._state(segment, attributes, target),
             (target,) if target else (),
+            max_length=segment.max_length,
         )
 
     def _state(self, segment: Segment, attributes: Mapping[str, str], target: str) -> State:

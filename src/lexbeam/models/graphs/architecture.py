@@ -31,9 +31,6 @@ class Architecture(ABC):
     """
 
     kind: ClassVar[str]
-    float_weights: ClassVar[frozenset[str]] = frozenset()
-    """Names of matrices that are never rounded to eight bits."""
-
     sizes: ClassVar[Mapping[str, str]] = {}
     """Fields that must be at least 1, and what they are called in an error."""
 
@@ -70,6 +67,10 @@ class Architecture(ABC):
                     f"the {self.sizes.get(name, name)} is {size}, it must be at least 1 and at "
                     f"most {most}"
                 )
+
+    def stays_float(self, name: str) -> bool:  # noqa: ARG002
+        """Return whether a matrix is never rounded to eight bits."""
+        return False
 
     @property
     def aligned_layers_and_heads(self) -> tuple[int, int]:

@@ -16,10 +16,18 @@ from lexbeam.errors import ModelError
 from lexbeam.models.graphs.weights import Float32, Int8Matrix, Observed, Weights
 from lexbeam.models.graphs.writer import GraphWriter
 
-ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh")
+ACTIVATIONS = ("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid")
+ROUNDINGS = ("tensor", "rows", "rows down")
+"""How the input of a product in eight bits is rounded: with one range for all of its rows, or
+each row with its own, to the nearest number or downwards."""
+
 OUTPUT_BIAS = "decoder_ff_logit_out_b"
 _NORM = ("scale", "bias")
 _MIDDLE = 128  # stands for zero in unsigned eight bits
+_LARGEST = 127
+_UINT8 = 2  # TensorProto.DataType
+_TINY = 1e-30  # what the largest magnitude of a row of zeros is taken for
+_GELU_SIGMOID = 1.702  # the sigmoid of this many times x is close to GELU's share of x
 
 
 class Quantised(NamedTuple):
@@ -28,13 +36,15 @@ class Quantised(NamedTuple):
     values: str
     scale: str
     zero: str
+    of_rows: str = ""
+    """The scale of each row, where ``scale`` is 1. # shape: (…, 1)"""
 
 
 class Layers:
     """Write layers into a graph; weights are given by name.
 
     With ``rms``, normalisation divides by the root mean square and does not centre. Without
-    ``biases``, dense layers only multiply.
+    ``biases``, dense layers only multiply. ``rounding`` is one of `ROUNDINGS`.
     """
 
     def __init__(
@@ -45,12 +55,14 @@ class Layers:
         *,
         rms: bool = False,
         biases: bool = True,
+        rounding: str = "tensor",
     ) -> None:
         self._graph = graph
         self._weights = weights
         self._epsilon = epsilon
         self._rms = rms
         self._biases = biases
+        self._rounding = rounding
         self._quantised: dict[tuple[str, float | None, int], Quantised] = {}
         self._tables: dict[str, str] = {}
 
@@ -99,6 +111,10 @@ class Layers:
             return self._graph.node("Relu", x)
         if activation == "swish":
             return self._graph.node("Mul", x, self._graph.node("Sigmoid", x))
+        if activation == "gelu_sigmoid":
+            factor = self._graph.constant(np.array(_GELU_SIGMOID, np.float32))
+            share = self._graph.node("Sigmoid", self._graph.node("Mul", x, factor))
+            return self._graph.node("Mul", x, share)
         if activation.startswith("gelu"):
             tanh = activation == "gelu_tanh"
             return self._graph.node("Gelu", x, approximate="tanh" if tanh else "none")
@@ -130,14 +146,32 @@ class Layers:
         key = (x, multiplier, zero)
         if key not in self._quantised:
             graph = self._graph
-            if multiplier is None:
-                names = graph.nodes("DynamicQuantizeLinear", x, outputs=3)
-            else:
+            if multiplier is not None:
                 scale = graph.constant(np.array(1 / multiplier, np.float32))
                 offset = graph.constant(np.array(zero, np.uint8))
                 names = [graph.node("QuantizeLinear", x, scale, offset), scale, offset]
+            elif self._rounding == "tensor":
+                names = graph.nodes("DynamicQuantizeLinear", x, outputs=3)
+            else:
+                names = self._quantise_rows(x)
             self._quantised[key] = Quantised(*names)
         return self._quantised[key]
+
+    def _quantise_rows(self, x: str) -> list[str]:
+        """Round each row with the scale that makes its largest magnitude 127."""
+        graph = self._graph
+        one = graph.constant(np.array(1, np.float32))
+        peak = graph.node("ReduceMax", graph.node("Abs", x), graph.ints(-1), keepdims=1)
+        peak = graph.node("Max", peak, graph.constant(np.array(_TINY, np.float32)))
+        largest = graph.constant(np.array(_LARGEST, np.float32))
+        y = graph.node("Mul", x, graph.node("Div", largest, peak))
+        middle = graph.constant(np.array(_MIDDLE, np.uint8))
+        if self._rounding == "rows":
+            values = graph.node("QuantizeLinear", y, one, middle)
+        else:
+            shift = graph.constant(np.array(_MIDDLE, np.float32))
+            values = graph.node("Cast", graph.node("Add", y, shift), to=_UINT8)
+        return [values, one, middle, graph.node("Div", peak, largest)]
 
     def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
         graph = self._graph
@@ -148,6 +182,9 @@ class Layers:
             graph.constant(weight.scale.reshape(-1)),
             x.zero,
         ]
+        if x.of_rows:
+            y = graph.node("Mul", graph.node("MatMulIntegerToFloat", *inputs), x.of_rows)
+            return y if bias is None else graph.node("Add", y, graph.constant(bias))
         if bias is not None:
             inputs += ["", graph.constant(bias)]
         return graph.node("MatMulIntegerToFloat", *inputs)
@@ -172,9 +209,10 @@ class Layers:
         multiplier: float | None,
     ) -> str:
         """Multiply the rows in each sentence's slots by that sentence's own columns."""
-        values, x_scale, zero = self.quantise(x, multiplier)
+        values, x_scale, zero, of_rows = self.quantise(x, multiplier)
         values = into_slots(values)  # shape: (sentences, slots, dim)
-        return self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
+        y = self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
+        return self._graph.node("Mul", y, into_slots(of_rows)) if of_rows else y
 
     def lookup(self, name: str, tokens: str, factor: float) -> str:
         """Return embeddings, times a factor; those of the id past the end are zeros."""

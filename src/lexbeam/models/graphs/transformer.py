@@ -16,13 +16,15 @@ import numpy as np
 from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.architecture import Architecture
-from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS
+from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS, ROUNDINGS
+from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.transformer_decoder import DecoderGraph
 from lexbeam.models.graphs.transformer_encoder import EncoderGraph
 from lexbeam.models.graphs.weights import Float32, Weights
 
 _POSITION_TABLES = ("encoder_Wpos", "decoder_Wpos")
 _DISTANCE_TABLES = ("encoder_Wdist", "decoder_Wdist")
+_POSITIONS = ("sinusoids", "table", "distances", "relative")
 _RANGES = {"epsilon": (0, 1), "embedding_factor": (0, 1e6), "head_size": (0, 1 << 20)}
 _MOST_STEPS = 16  # before or after a sublayer
 
@@ -39,7 +41,13 @@ class TransformerConfig(Architecture, kind="transformer"):
     "table", embeddings of positions are among the weights (``encoder_Wpos``, ``decoder_Wpos``).
     With "distances", attention adds a bias for the distance between two tokens
     (``encoder_Wdist``, from far before to far behind; ``decoder_Wdist``, from the current token
-    backwards; one row per distance, one column per head).
+    backwards; one row per distance, one column per head). With "relative", attention of a text
+    to itself has a key and a value for each distance (Shaw et al., 2018; ``…_self_Rk``,
+    ``…_self_Rv``, from far before to far behind, one row per distance).
+
+    ``rounding`` says how the inputs of products in eight bits are rounded, where no range was
+    measured (`layers.ROUNDINGS`): with rows, each by itself, a sentence is computed alike in any
+    batch.
     """
 
     sizes: ClassVar[Mapping[str, str]] = {
@@ -50,8 +58,6 @@ class TransformerConfig(Architecture, kind="transformer"):
         "encoder_ffn_depth": "depth of the encoder's feed-forward layers",
         "decoder_ffn_depth": "depth of the decoder's feed-forward layers",
     }
-    float_weights: ClassVar[frozenset[str]] = frozenset((*_POSITION_TABLES, *_DISTANCE_TABLES))
-
     source_vocabulary: int
     target_vocabulary: int
     dim: int = 256
@@ -74,9 +80,14 @@ class TransformerConfig(Architecture, kind="transformer"):
     epsilon: float = 1e-6
     head_size: int = 0  # 0: the dimension divided among the heads
     embedding_factor: float = 0.0  # 0: the root of the dimension
-    positions: str = "sinusoids"  # or "table", "distances"
+    positions: str = "sinusoids"  # or "table", "distances", "relative"
     norm: str = "layer"  # or "rms"
     biases: bool = True  # whether dense layers have any
+    rounding: str = "tensor"  # or another of layers.ROUNDINGS
+
+    def stays_float(self, name: str) -> bool:
+        """Return whether a matrix is never rounded to eight bits: tables of positions are not."""
+        return name in (*_POSITION_TABLES, *_DISTANCE_TABLES) or name.endswith(TABLES)
 
     @property
     def size_of_head(self) -> int:
@@ -114,8 +125,9 @@ class TransformerConfig(Architecture, kind="transformer"):
         choices = {
             "decoder": (self.decoder, {"ssru", "self-attention"}),
             "activation": (self.activation, ACTIVATIONS),
-            "kind of positions": (self.positions, {"sinusoids", "table", "distances"}),
+            "kind of positions": (self.positions, _POSITIONS),
             "normalisation": (self.norm, {"layer", "rms"}),
+            "rounding": (self.rounding, ROUNDINGS),
         }
         for name, (choice, known) in choices.items():
             if choice not in known:
@@ -135,6 +147,10 @@ class TransformerConfig(Architecture, kind="transformer"):
         yield OUTPUT_BIAS, (rows,)
         yield from ((name, (None, dim)) for name in _POSITION_TABLES)
         yield from ((name, (None, self.heads)) for name in _DISTANCE_TABLES)
+        for side, layers in (("encoder", self.encoder_layers), ("decoder", self.decoder_layers)):
+            for layer in range(1, layers + 1):
+                prefix = f"{side}_l{layer}_self"
+                yield from ((f"{prefix}{kind}", (None, self.size_of_head)) for kind in TABLES)
 
     def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""

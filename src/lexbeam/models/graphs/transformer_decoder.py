@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
 from lexbeam.models.graphs.distances import biases_of_output
+from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
@@ -109,11 +110,15 @@ class DecoderGraph(TransformerGraph):
             shape: list[Dim] = ["rows", heads, "time_so_far", size]
             graph.output(f"next.{kind}{layer}", both, "float32", shape)
             kept.append(both)
-        q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
-        y = graph.node("MultiHeadAttention", q, *kept, *(self.distances or ()), num_heads=heads)
-        y = self.layers.dense(
-            graph.node("Squeeze", y, graph.ints(1)), f"{prefix}_Wo", f"{prefix}_bo"
-        )
+        if config.positions == "relative":
+            tables = [self.layers.table(f"{prefix}{kind}") for kind in TABLES]
+            y = self.relative.of_output(q, kept[0], kept[1], *tables)
+        else:
+            q = graph.node("Unsqueeze", q, graph.ints(1))  # shape: (rows, 1, dim)
+            further = self.distances or ()
+            y = graph.node("MultiHeadAttention", q, *kept, *further, num_heads=heads)
+            y = graph.node("Squeeze", y, graph.ints(1))
+        y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
         return self.after(f"{prefix}_Wo", y, x)
 
     def distance_biases(self, past: str) -> list[str]:

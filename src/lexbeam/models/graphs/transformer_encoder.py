@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lexbeam.models.graphs.distances import biases_of_source
+from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
 from lexbeam.models.graphs.weights import Weights
 from lexbeam.models.graphs.writer import Dim
@@ -43,7 +44,11 @@ class EncoderGraph(TransformerGraph):
         y = self.before(f"{prefix}_Wo", x)
         q, k, v = (self.layers.dense(y, f"{prefix}_W{c}", f"{prefix}_b{c}") for c in "qkv")
         heads = self.config.heads
-        y = self.graph.node("MultiHeadAttention", q, k, v, "", *masks, num_heads=heads)
+        if self.config.positions == "relative":
+            tables = [self.layers.table(f"{prefix}{kind}") for kind in TABLES]
+            y = self.relative.of_source((q, k, v), masks[0], *tables)
+        else:
+            y = self.graph.node("MultiHeadAttention", q, k, v, "", *masks, num_heads=heads)
         y = self.layers.dense(y, f"{prefix}_Wo", f"{prefix}_bo")
         return self.after(f"{prefix}_Wo", y, x)
 

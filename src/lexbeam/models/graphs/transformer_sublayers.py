@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lexbeam.models.graphs.layers import Layers
+from lexbeam.models.graphs.relative_attention import RelativeAttention
 from lexbeam.models.graphs.weights import Float32, Int8Matrix, Weights
 from lexbeam.models.graphs.writer import GraphWriter
 
@@ -36,8 +37,14 @@ class TransformerGraph:
         self.shortlist = shortlist
         self.graph = GraphWriter(name)
         self.layers = Layers(
-            self.graph, weights, config.epsilon, rms=config.norm == "rms", biases=config.biases
+            self.graph,
+            weights,
+            config.epsilon,
+            rms=config.norm == "rms",
+            biases=config.biases,
+            rounding=config.rounding,
         )
+        self.relative = RelativeAttention(self.graph, config.heads, config.size_of_head)
 
     def process(self, steps: str, prefix: str, x: str, residual: str = "", suffix: str = "") -> str:
         """Take Marian's steps before or after a sublayer."""
@@ -64,7 +71,7 @@ class TransformerGraph:
         """Return embeddings with positions; the id after the last one has zeros as embedding."""
         dim = self.config.dim
         x = self.layers.lookup(name, tokens, self.config.embedding_factor or float(np.sqrt(dim)))
-        if self.config.positions != "distances":
+        if self.config.positions in ("sinusoids", "table"):
             x = self.graph.node("Add", x, self.graph.input("positions", "float32", ["time", dim]))
         return self.process(self.config.postprocess_embedding, f"{side}_emb", x)
 

@@ -41,8 +41,13 @@ class _Files:
 
 
 def is_firefox_model(path: str | Path) -> bool:
-    """Return whether a folder, or that of a file, holds a Firefox model."""
-    return bool(_candidates(_folder(Path(path)), "model", "bin"))
+    """Return whether a folder, or that of a file, holds a Firefox model.
+
+    CTranslate2's models have a ``model.bin``, too, but with vocabularies of other names.
+    """
+    folder = _folder(Path(path))
+    others = any(folder.glob("*_vocabulary.*"))
+    return not others and bool(_candidates(folder, "model", "bin"))
 
 
 def load(path: str | Path, threads: int = 1) -> Model:

@@ -63,9 +63,10 @@ async def _translate(
     translator = QueuedTranslator(context.scheduler, model)
     loop = asyncio.get_running_loop()
     try:
-        content = await loop.run_in_executor(
-            context.pool, translate_content, translator, file, glossary
-        )
+        async with context.memory.hold(len(file.content)):
+            content = await loop.run_in_executor(
+                context.pool, translate_content, translator, file, glossary
+            )
     except (ApiError, LexbeamError) as error:
         await asyncio.to_thread(context.documents.fail, number, str(error))
     except Exception:

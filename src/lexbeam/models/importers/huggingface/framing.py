@@ -73,6 +73,11 @@ def find_language(ids: Mapping[str, int], side: str, language: str | None) -> in
     raise unknown_language(side, language, ids)
 
 
+def is_language(token: str) -> bool:
+    """Return whether a token is the code of a language."""
+    return _CODE.fullmatch(token) is not None
+
+
 def unknown_language(side: str, language: str | None, tokens: Iterable[str]) -> Exception:
     """Return the error for a language that is missing or unknown; it lists those that are known."""
     matches = (_CODE.fullmatch(token) for token in tokens)

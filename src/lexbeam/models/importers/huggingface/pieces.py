@@ -19,7 +19,8 @@ _PIECES, _TRAINER, _SELF_TEST = 1, 2, 4  # fields of ModelProto
 _TEXT, _SCORE, _TYPE = 1, 2, 3  # fields of SentencePiece
 _UNK_ID, _BOS_ID, _EOS_ID, _PAD_ID = 40, 41, 42, 43  # fields of TrainerSpec
 _UNK_PIECE, _EOS_PIECE = 45, 47
-_VOCABULARY_SIZE = 4
+_MODEL_TYPE, _VOCABULARY_SIZE = 3, 4
+_UNIGRAM = 1
 _LAST_RESORT = 9.0  # below the worst piece, and just above the unknown
 _LOWEST = -1e6  # the score of pieces that are merged last, if at all
 
@@ -73,6 +74,12 @@ class PieceModel:
         if not self.pieces:
             raise ModelError("damaged, or not a SentencePiece model")
 
+    @property
+    def is_unigram(self) -> bool:
+        """Return whether text is cut by the scores of pieces, not by merges."""
+        fields = {number: value for number, value, _ in read_fields(self._trainer)}
+        return fields.get(_MODEL_TYPE, _UNIGRAM) == _UNIGRAM
+
     def renumbered(
         self,
         ids: Mapping[str, int],
@@ -84,7 +91,8 @@ class PieceModel:
         """Return the model with the pieces in the order of ``ids``.
 
         Tokens that are no pieces of this model become pieces of the kind ``foreign``: control
-        symbols, or unused pieces, into which no text is cut but which decode to their text.
+        symbols; unused pieces, into which no text is cut but which decode to their text; or
+        normal ones, into which text is cut where they replace two others.
         Single characters among them become normal pieces with a low score, so that they are
         not unknown. Pieces without an id follow after ``size`` and are marked as unused.
         """
@@ -103,7 +111,8 @@ class PieceModel:
                 pieces[index] = known[text]
             elif text:
                 alone = len(text) == 1
-                pieces[index] = Piece(text, last) if alone else Piece(text, _LOWEST, foreign)
+                worst = last + _LAST_RESORT if foreign == Kind.NORMAL else _LOWEST
+                pieces[index] = Piece(text, last) if alone else Piece(text, worst, foreign)
         spare = [piece for text, piece in known.items() if text not in ids]
         pieces += [piece._replace(kind=Kind.UNUSED) for piece in spare]
         return self._write(pieces, ids, special)

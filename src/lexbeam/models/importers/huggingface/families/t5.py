@@ -14,9 +14,8 @@ from lexbeam.models.importers.huggingface.renamed_weights import (
     Network,
     RenamedWeights,
 )
-from lexbeam.models.importers.huggingface.settings import Settings
 from lexbeam.models.importers.huggingface.settings import activation as activation_name
-from lexbeam.search.arrays import IntArray
+from lexbeam.models.importers.relative_buckets import by_distance
 
 
 class T5(Family, model_types=("t5", "mt5")):
@@ -52,10 +51,10 @@ class T5(Family, model_types=("t5", "mt5")):
             for layer in range(count):
                 _rename_layer(renamed, side, layer, config)
             learned = f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-            table = _by_distance(
-                renamed.find(learned), self.settings, both_directions=side == "encoder"
+            farthest = self.settings.number("relative_attention_max_distance", 128)
+            renamed.weights[f"{side}_Wdist"] = by_distance(
+                renamed.find(learned), farthest, both_directions=side == "encoder"
             )
-            renamed.weights[f"{side}_Wdist"] = table
         scales = self.settings.get(
             "scale_decoder_outputs", self.settings.get("tie_word_embeddings")
         )
@@ -89,23 +88,3 @@ def _rename_layer(
         renamed.dense(f"{ours}_ffn", "1", f"{dense}.wi", bias=False)
     renamed.dense(f"{ours}_ffn", "2", f"{dense}.wo", bias=False)
     renamed.norm(f"{ours}_ffn_ffn", f"{last}.layer_norm", "_pre", bias=False)
-
-
-def _by_distance(learned: Float32, settings: Settings, *, both_directions: bool) -> Float32:
-    """Return a table with one row per distance from one in which distances share rows."""
-    farthest = settings.number("relative_attention_max_distance", 128)
-    away = np.arange(farthest + 1)
-    if not both_directions:
-        return learned[_shared_row(away, len(learned), farthest)]
-    rows = _shared_row(away, len(learned) // 2, farthest)
-    before, behind = learned[rows], learned[rows + len(learned) // 2]
-    return np.concatenate([before[:0:-1], before[:1], behind[1:]])
-
-
-def _shared_row(distances: IntArray, count: int, farthest: int) -> IntArray:
-    """Return the row of each distance: half of the rows have one distance, the others a range."""
-    exact = count // 2
-    ratio = np.log(np.maximum(distances, 1).astype(np.float32) / np.float32(exact))
-    growth = ratio / np.float32(np.log(farthest / exact)) * np.float32(count - exact)
-    shared = np.minimum(exact + growth.astype(np.int64), count - 1)
-    return np.where(distances < exact, distances, shared)
