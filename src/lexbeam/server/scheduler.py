@@ -210,10 +210,11 @@ class Scheduler:
         """Return for how long short requests may still wait for others to share a batch with.
 
         Not at all if they are as many as can be expected: a share of those that there were
-        lately, as there are batches at a time. Those whose batch was just done may come back
-        with their next request, so the time counts from when they can be there.
+        lately, as there are batches at a time, and one that waits. Those whose batch was just
+        done may come back with their next request, so the time counts from when they can be
+        there.
         """
-        if len(owners) >= min(self._at_a_time / self._cores, LARGEST_BATCH):
+        if len(owners) >= min(self._at_a_time / (self._cores + 1), LARGEST_BATCH):
             return 0.0
         oldest, latest = (max(at, self._free_since) for at in self._queue.waiting_since(owners))
         return min(oldest + LONGEST_WAIT, latest + LONGEST_GAP) - time.monotonic()
@@ -221,7 +222,7 @@ class Scheduler:
     def _may_run_long(self, short_ones_wait: bool) -> bool:
         """Return whether a batch of long requests may run: one always, more if nobody waits."""
         if not self._running_long:
-            return self._running <= self._cores
+            return self._running < self._cores + (self._running_long > 0)
         return not short_ones_wait and self._running < self._cores
 
     def _may_run_short(self) -> bool:
