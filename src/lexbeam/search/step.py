@@ -122,7 +122,7 @@ class SearchStep:
         if self.future_cost is None or chosen.worth is None or chosen.indices is None:
             return None
         worth = pick(chosen.worth, chosen.indices)
-        return LookAhead(worth, self.future_cost.drafts)
+        return LookAhead(worth, self.future_cost.drafts, self.future_cost.per_token)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
