@@ -100,6 +100,12 @@ def translated(name: str, source: str, tmp_path: Path, **options: Any) -> str:
             id="tags around arguments",
         ),
         pytest.param(
+            "a.properties",
+            'a=<a href="{0}x{1}">the {2}</a> has {3,choice,0#none|1<{3} of them}\n',
+            'a=<a href="{0}x{1}">THE {2}</a> HAS {3,choice,0#NONE|1<{3} OF THEM}\n',
+            id="tags with arguments in them",
+        ),
+        pytest.param(
             "a.csv",
             "key,en\nA,one\nB,\n",
             "key,en,de\nA,one,ONE\nB,,\n",

@@ -235,3 +235,11 @@ def test_a_pair_around_a_mask_is_around_it_again() -> None:
     (target,) = translate_marked([source], Always(answer))
     assert isinstance(target, list)
     assert plain(fill_in(target, source)) == "Es gibt ein <b>%d</b> Element"
+
+
+def test_a_comma_before_the_words_of_a_pair_stays_outside() -> None:
+    source = ("Try ", BOLD[0], "clearing it", BOLD[1], ".")
+    answer = Answer("Versuche, es zu leeren.", alignment=[((4, 12), (8, 22)), ((13, 15), (10, 12))])
+    (target,) = translate_marked([source], Always(answer))
+    assert isinstance(target, list)
+    assert plain(fill_in(target, source)) == "Versuche, <b>es zu leeren</b>."

@@ -29,7 +29,7 @@ from lexbeam.translation.marked_text import (
 )
 from lexbeam.translation.markup import translate_marked
 
-WINDOW = 256
+WINDOW = 512
 """Texts translated together, and written to the journal together."""
 
 KEPT = 10_000

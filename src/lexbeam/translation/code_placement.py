@@ -163,7 +163,11 @@ def aligned_span(
     )
     while end - start > 1 and _is_foreign(output[end - 1], last, CLOSING):
         end -= 1
-    while end - start > 1 and _is_foreign(output[start], first, _OPENING):
+    while end - start > 1 and (
+        output[start].isspace()
+        or output[start] in ",;:.!?"
+        or _is_foreign(output[start], first, _OPENING)
+    ):
         start += 1
     return start, end
 
