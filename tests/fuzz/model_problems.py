@@ -13,7 +13,6 @@ from typing import Any
 
 import lexbeam
 from fuzz.text_problems import models
-from helpers import ctranslate2_models
 
 CT2 = "CTranslate2"
 VALUES: tuple[Any, ...] = (
@@ -95,6 +94,8 @@ class ModelProblem:
 def folder_of(model: str) -> Path:
     """Return the folder of a model."""
     if model == CT2:
+        from helpers import ctranslate2_models  # noqa: PLC0415  (slow to import)
+
         return ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), "model"), "int8")
     found = models()[model]
     if found is not None:

@@ -420,6 +420,7 @@ def change_config(folder: Path, **changes: Any) -> None:
         (lambda f: (f / "shared_vocabulary.json").write_text('["a"]'), "'</s>' is missing"),
         (lambda f: (f / "sentencepiece.model").unlink(), "no SentencePiece model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"\0"), "sentencepiece.model"),
+        (lambda f: (f / "sentencepiece.model").write_bytes(b"\n\3\n\1\xff"), "sentencepiece.model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"#version: 0.2\n"), "BPE codes"),
         (lambda f: (f / "config.json").write_text("[]"), "config.json"),
         (lambda f: change_config(f, eos_token=3), '"eos_token" must be a text'),

@@ -153,8 +153,8 @@ def _inverse(multiplier: Float32) -> Float32:
     scale: Float32 = np.float32(1) / multiplier
     near = np.stack([scale, np.nextafter(scale, np.float32(0)), np.nextafter(scale, np.float32(9))])
     best = np.abs(np.float32(1) / near - multiplier).argmin(axis=0)
-    nearest: Float32 = np.take_along_axis(near, best[None], axis=0)[0]
-    return nearest
+    inverse: Float32 = np.take_along_axis(near, best[None], axis=0)[0]
+    return inverse
 
 
 def round_rows(rows: Weight) -> Int8Matrix:
