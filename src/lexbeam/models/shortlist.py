@@ -46,15 +46,6 @@ class Shortlist:
         return np.flatnonzero(chosen)
 
 
-def pack(lists: Sequence[IntArray]) -> bytes:
-    """Return the content of a file that gives each source token its list of target tokens."""
-    lengths = [len(each) for each in lists]
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype("<u8")
-    entries = np.concatenate(lists).astype("<u4")
-    header = _HEADER.pack(_MAGIC, 0, 0, max(lengths), len(offsets), len(entries))
-    return header + offsets.tobytes() + entries.tobytes()
-
-
 def read(path: Path, source_vocabulary: int, target_vocabulary: int) -> Shortlist:
     """Read Marian's binary shortlist and check it against the vocabularies."""
     data = read_unpacked(path, LARGEST_VOCABULARY)

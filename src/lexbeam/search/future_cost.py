@@ -128,8 +128,8 @@ class FutureCost:
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)
         # Summed one after the other, so that it does not matter what else is in the batch.
-        by_kind = np.bincount(kind.ravel(), costs.ravel(), kinds + 1)
-        self._sum += by_kind[:kinds].reshape(-1, 2)
+        total = np.bincount(kind.ravel(), costs.ravel(), kinds + 1)
+        self._sum += total[:kinds].reshape(-1, 2)
         self._number += np.bincount(kind.ravel(), minlength=kinds + 1)[:kinds].reshape(-1, 2)
 
     def add_to(self, candidates: Candidates, step: int) -> FloatArray:

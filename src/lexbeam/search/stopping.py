@@ -134,15 +134,29 @@ def prune(
         bank = None if beam.states is None else beam.states.bank
         given = beam.score, live, bank, len(live), settings.lag
         kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
+        assert ahead is not None
+        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
+        given = worth, live, None, len(live), _lag_ahead(settings.lag, settings.beam_size)
+        kernel.call(kernel.compiled.drop_behind, *given)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = settings.lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
+            lag = _lag_ahead(settings.lag, settings.beam_size)
             near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _lag_ahead(lag: float, beam_size: int) -> float:
+    """Return how far what a draft has priced may lag: further in a wider beam."""
+    return lag * (1.0 + beam_size / SLOTS_PER_LAG)
+
+
+def _all_drafted(ahead: LookAhead | None) -> bool:
+    return ahead is not None and bool((ahead.drafts > 0).all())
 
 
 def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
