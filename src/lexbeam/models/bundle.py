@@ -25,6 +25,7 @@ from lexbeam.errors import ModelError, SettingError
 from lexbeam.models import calibration, formats, shortlist
 from lexbeam.models.bundle_manifest import (
     ALIGNMENT,
+    ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
     MANIFEST,
@@ -96,6 +97,7 @@ def write(
     precision: str = "int8",
     origin: str | None = None,
     alignment: tuple[int, int] | None = None,
+    sets_aside: bool = False,
 ) -> None:
     """Write a network as a bundle.
 
@@ -117,6 +119,7 @@ def write(
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
+        sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
     """
     check_precision(precision)
     framing = framing or Framing()
@@ -139,6 +142,7 @@ def write(
         "max_source_length": max_source_length,
         "precision": precision,
         "origin": origin,
+        **({"finishing": ASIDE} if sets_aside else {}),
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -217,7 +221,9 @@ def load(path: str | Path, threads: int = 1) -> Model:
         **({"alignment": alignment} if alignment else {}),
         "files": [str(folder / name) for name in manifest["files"]],
     }
-    return Model(engine, source, target, manifest["max_source_length"], info, framing)
+    sets_aside = manifest.get("finishing") == ASIDE
+    longest = manifest["max_source_length"]
+    return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
 def _attending(

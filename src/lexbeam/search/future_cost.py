@@ -59,7 +59,7 @@ _CHEAPEST_TO_PASS = -20.0
 SLACK = 2
 """By how many tokens an output may be behind its draft without having missed a place."""
 
-LATENESS = 1.0
+LATENESS = 2.0
 """What a word that has missed its place costs more with every token."""
 
 

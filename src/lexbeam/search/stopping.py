@@ -21,8 +21,11 @@ LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
 
 
-LAGS_AHEAD = 2.0
-"""How many times as far a hypothesis may lag where all banks are compared: costs are estimates."""
+SLOTS_PER_LAG = 10.0
+"""Where all banks are compared, a hypothesis may lag by one ``lag`` more for so many slots.
+
+Expected costs are estimates, and a wide beam is there to be used.
+"""
 
 
 class LookAhead(NamedTuple):
@@ -124,29 +127,44 @@ def prune(
             may_win = _may_win(beam, finished, ahead.drafts[:, None])
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
-    if settings.lag is not None and kernel.compiled is not None and not drafted:
-        live = live.copy()
-        bank = None if beam.states is None else beam.states.bank
-        given = beam.score, live, bank, len(live), settings.lag
-        kernel.call(kernel.compiled.drop_behind, *given)
-    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
-        assert ahead is not None
-        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        given = worth, live, None, len(live), LAGS_AHEAD * settings.lag
-        kernel.call(kernel.compiled.drop_behind, *given)
-    elif settings.lag is not None:
-        near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
-        if ahead is not None and drafted:
-            worth = ahead.worth[:, : live.shape[1]]
-            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            ahead_of_lag = worth >= best - LAGS_AHEAD * settings.lag
-            near = np.where(ahead.drafts[:, None] > 0, ahead_of_lag, near)
-        live = live & near
+    if settings.lag is not None:
+        live = _keep_up(beam, live, finished.any, settings, settings.lag, ahead)
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _all_drafted(ahead: LookAhead | None) -> bool:
-    return ahead is not None and bool((ahead.drafts > 0).all())
+def _keep_up(
+    beam: Beam,
+    live: BoolArray,
+    any_finished: bool,
+    settings: Settings,
+    lag: float,
+    ahead: LookAhead | None,
+) -> BoolArray:
+    """Return who of the live is not too far behind the best, of its bank or of all banks."""
+    drafted = ahead is not None and ahead.drafts.any()
+    if ahead is None or not drafted:
+        if kernel.compiled is None:
+            kept: BoolArray = live & (beam.score >= best_of_bank(beam, live, any_finished) - lag)
+            return kept
+        bank = None if beam.states is None else beam.states.bank
+        return _drop_behind(beam.score, live, bank, lag)
+    worth = ahead.worth[:, : live.shape[1]]
+    lag_ahead = lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
+    if kernel.compiled is not None and (ahead.drafts > 0).all():
+        return _drop_behind(worth, live, None, lag_ahead)
+    near = beam.score >= best_of_bank(beam, live, any_finished) - lag
+    best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+    return live & np.where(ahead.drafts[:, None] > 0, worth >= best - lag_ahead, near)
+
+
+def _drop_behind(
+    score: FloatArray, live: BoolArray, bank: IntArray | None, lag: float
+) -> BoolArray:
+    """Return who of the live is not too far behind, from the compiled kernel."""
+    assert kernel.compiled is not None
+    kept = live.copy()
+    kernel.call(kernel.compiled.drop_behind, score, kept, bank, len(kept), lag)
+    return kept
 
 
 def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:

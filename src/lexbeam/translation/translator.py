@@ -70,8 +70,8 @@ class Translator:
         self._max_source_length = model.max_source_length
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
-        threads = 1 if origin is None else origin[1]
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads)
+        threads, aside = 1 if origin is None else origin[1], model.sets_aside
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads, aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 

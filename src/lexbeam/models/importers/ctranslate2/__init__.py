@@ -93,6 +93,7 @@ def import_model(
             framing=framing,
             precision=network.precision,
             alignment=network.alignment,
+            sets_aside=True,
             origin=origin or f"CTranslate2: {folder.resolve().name}",
         )
     return Path(out)
