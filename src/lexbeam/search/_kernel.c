@@ -697,37 +697,55 @@ typedef struct {
     Py_ssize_t index;
 } Ranked;
 
-/* By bank from the top, then by score, of equals the first; what is no candidate comes last. */
-static int by_bank(const void *left, const void *right) {
+/* By score, of equals the first. */
+static int by_score(const void *left, const void *right) {
     const Ranked *a = left, *b = right;
-    int a_real = a->score > CLOSED, b_real = b->score > CLOSED;
-    if (a_real != b_real) return b_real - a_real;
-    if (a_real && a->bank != b->bank) return a->bank < b->bank ? 1 : -1;
     if (a->score != b->score) return a->score < b->score ? 1 : -1;
     return a->index < b->index ? -1 : 1;
 }
 
-static int by_price(const void *left, const void *right) {
-    const Ranked *a = left, *b = right;
-    if (a->price != b->price) return a->price < b->price ? 1 : -1;
-    return a->bank < b->bank ? -1 : 1; /* here `bank` holds the rank among all */
-}
-
-static int by_rank(const void *left, const void *right) {
-    const Ranked *a = left, *b = right;
-    return a->bank < b->bank ? -1 : 1;
-}
-
-/* Sort the candidates of a sentence; return how many are real. */
-static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, Py_ssize_t width,
-                       Ranked *ranked) {
-    Py_ssize_t real = 0;
-    for (Py_ssize_t i = 0; i < width; i++) {
-        ranked[i] = (Ranked){DOUBLES(*score)[first + i], 0.0, INTS(*bank)[first + i], i};
-        real += ranked[i].score > CLOSED;
+/* Sort by score; nearly every bank has few candidates. */
+static void sort_by_score(Ranked *ranked, Py_ssize_t count) {
+    if (count > 32) {
+        qsort(ranked, count, sizeof *ranked, by_score);
+        return;
     }
-    qsort(ranked, width, sizeof *ranked, by_bank);
-    return real;
+    for (Py_ssize_t i = 1; i < count; i++) {
+        Ranked one = ranked[i];
+        Py_ssize_t at = i;
+        for (; at > 0 && ranked[at - 1].score < one.score; at--) ranked[at] = ranked[at - 1];
+        ranked[at] = one;
+    }
+}
+
+/* Put the candidates of a sentence by bank from the top, then by score; what is no candidate comes
+   last. `starts` is room for a number per bank and two more. Return how many are real. */
+static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, Py_ssize_t width,
+                       Py_ssize_t banks, Ranked *ranked, Py_ssize_t *starts) {
+    memset(starts, 0, (banks + 2) * sizeof *starts);
+    for (int writing = 0; writing < 2; writing++) {
+        for (Py_ssize_t i = 0; i < width; i++) {
+            Ranked one = {DOUBLES(*score)[first + i], 0.0, INTS(*bank)[first + i], i};
+            Py_ssize_t place = one.score > CLOSED ? banks - 1 - one.bank : banks;
+            if (writing) ranked[starts[place]++] = one;
+            else starts[place + 1]++;
+        }
+        for (Py_ssize_t i = 0; !writing && i < banks; i++) starts[i + 1] += starts[i];
+    }
+    /* Now every entry of `starts` is where its bank ends. */
+    for (Py_ssize_t i = 0, begin = 0; i < banks; begin = starts[i++])
+        sort_by_score(ranked + begin, starts[i] - begin);
+    return banks ? starts[banks - 1] : 0;
+}
+
+/* One more than the largest bank; -1 if one is negative. */
+static Py_ssize_t count_banks(const Array *bank) {
+    int64_t most = 0;
+    for (Py_ssize_t i = 0; i < bank->length; i++) {
+        if (INTS(*bank)[i] < 0) return -1;
+        if (INTS(*bank)[i] > most) most = INTS(*bank)[i];
+    }
+    return (Py_ssize_t)most + 1;
 }
 
 /* The slots of each bank after adjustment (paper, section 3.2), in place; `spare` and `lacking` are
@@ -774,22 +792,25 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     Py_ssize_t banks = sentences > 0 ? slots.length / sentences : 0;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                slots.length == banks * sentences && taken.length == indices.length;
-    for (Py_ssize_t i = 0; fits && !buffers.failed && i < bank.length; i++)
-        fits = INTS(bank)[i] >= 0 && (INTS(bank)[i] < banks || DOUBLES(score)[i] == CLOSED);
-    if (refuse_unless(&buffers, fits, "select_by_slots")) {
+    Py_ssize_t all_banks = fits && !buffers.failed ? count_banks(&bank) : -1;
+    for (Py_ssize_t i = 0; all_banks > banks && i < bank.length; i++)
+        fits = fits && (INTS(bank)[i] < banks || DOUBLES(score)[i] == CLOSED);
+    if (refuse_unless(&buffers, fits && all_banks > 0, "select_by_slots")) {
         close_buffers(&buffers);
         return NULL;
     }
     Ranked *ranked = malloc((width + 1) * sizeof *ranked);
     int64_t *given = malloc((4 * banks + 1) * sizeof *given);
-    Py_ssize_t *filled = calloc(sentences, sizeof *filled), *chosen = malloc((bank.length + 1) * sizeof *chosen);
-    if (ranked == NULL || given == NULL || filled == NULL || chosen == NULL) {
+    Py_ssize_t *filled = calloc(sentences, sizeof *filled);
+    Py_ssize_t *chosen = malloc((bank.length + 1) * sizeof *chosen);
+    Py_ssize_t *starts = malloc((all_banks + 2) * sizeof *starts);
+    if (!ranked || !given || !filled || !chosen || !starts) {
         PyErr_NoMemory();
         buffers.failed = 1;
     }
     int64_t *counts = given + banks;
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        Py_ssize_t real = rank(&bank, &score, s * width, width, ranked);
+        Py_ssize_t real = rank(&bank, &score, s * width, width, all_banks, ranked, starts);
         memcpy(given, INTS(slots) + s * banks, banks * sizeof *given);
         memset(counts, 0, banks * sizeof *counts);
         for (Py_ssize_t i = 0; i < real; i++) counts[ranked[i].bank]++;
@@ -809,8 +830,14 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     free(given);
     free(filled);
     free(chosen);
+    free(starts);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(widest);
+}
+
+static int by_number(const void *left, const void *right) {
+    Py_ssize_t a = *(const Py_ssize_t *)left, b = *(const Py_ssize_t *)right;
+    return (a > b) - (a < b);
 }
 
 /* select_by_price(bank, score, sentences, k, handicap, indices, taken): take the k best after each
@@ -830,31 +857,36 @@ static PyObject *select_by_price(PyObject *self, PyObject *const *args, Py_ssize
     if (k > width) k = width;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                indices.length == sentences * k && taken.length == indices.length;
+    Py_ssize_t banks = fits && !buffers.failed ? count_banks(&bank) : -1, *starts = NULL, *best = NULL;
     Ranked *ranked = NULL;
-    if (!refuse_unless(&buffers, fits, "select_by_price")) {
+    if (!refuse_unless(&buffers, fits && banks > 0, "select_by_price")) {
         ranked = malloc((width + 1) * sizeof *ranked);
-        if (ranked == NULL) {
+        starts = malloc((banks + 2) * sizeof *starts);
+        best = malloc((k + 1) * sizeof *best);
+        if (!ranked || !starts || !best) {
             PyErr_NoMemory();
             buffers.failed = 1;
         }
     }
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        rank(&bank, &score, s * width, width, ranked);
-        Py_ssize_t in_bank = 0;
-        int64_t before = 0;
+        rank(&bank, &score, s * width, width, banks, ranked, starts);
+        Py_ssize_t in_bank = 0, count = 0;
         for (Py_ssize_t i = 0; i < width; i++) {
-            in_bank = i && ranked[i].bank == before ? in_bank + 1 : 0;
-            before = ranked[i].bank;
-            ranked[i].price = ranked[i].score - handicap * (double)in_bank;
-            ranked[i].bank = i;
+            in_bank = i && ranked[i].bank == ranked[i - 1].bank ? in_bank + 1 : 0;
+            double price = ranked[i].price = ranked[i].score - handicap * (double)in_bank;
+            if (count == k && !(k && price > ranked[best[k - 1]].price)) continue;
+            Py_ssize_t at = count < k ? count++ : k - 1;
+            for (; at > 0 && ranked[best[at - 1]].price < price; at--) best[at] = best[at - 1];
+            best[at] = i;
         }
-        qsort(ranked, width, sizeof *ranked, by_price);
-        qsort(ranked, k, sizeof *ranked, by_rank);
+        qsort(best, k, sizeof *best, by_number);
         for (Py_ssize_t i = 0; i < k; i++) {
-            INTS(indices)[s * k + i] = ranked[i].index;
-            FLAGS(taken)[s * k + i] = ranked[i].score > CLOSED;
+            INTS(indices)[s * k + i] = ranked[best[i]].index;
+            FLAGS(taken)[s * k + i] = ranked[best[i]].score > CLOSED;
         }
     }
+    free(starts);
+    free(best);
     free(ranked);
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
