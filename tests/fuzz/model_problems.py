@@ -121,19 +121,13 @@ def folder_of(model: str) -> Path:
 def draw(random: Random) -> ModelProblem:
     """Draw a model and a way to damage it."""
     if random.random() < 0.2:
-        names = ("model.bin", "model.bin", "shared_vocabulary.json", "config.json")
-        name = random.choice((*names, "sentencepiece.model"))
-        return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
+        return _draw_ctranslate2(random)
     known = sorted(models())
     if random.random() < 0.3 and find_spec("torch") and find_spec("transformers"):
         return _draw_checkpoint(random)
-    model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
-    if model == "en-pt":
-        if random.random() < 0.2:
-            return ModelProblem(model, "cache", _cache(random), harmless=True)
-        start = random.choice(("model", "vocab", "lex"))
-        file = next(path for path in folder_of(model).glob(f"{start}.*") if path.is_file())
-        return ModelProblem(model, file.name, _bytes(random, file))
+    if "en-pt" in known and random.random() < 0.2:
+        return _draw_firefox(random)
+    model = "en-de"
     way = random.choice(("bytes", "bytes", "bytes", "manifest", "manifest", "arrays", "arrays"))
     if way == "manifest":
         return ModelProblem(model, "manifest.json", _manifest(random, folder_of(model)))
@@ -144,6 +138,20 @@ def draw(random: Random) -> ModelProblem:
     if name != "manifest.json" and random.random() < 0.8:
         damage += REHASH
     return ModelProblem(model, name, damage)
+
+
+def _draw_ctranslate2(random: Random) -> ModelProblem:
+    names = ("model.bin", "model.bin", "shared_vocabulary.json", "config.json")
+    name = random.choice((*names, "sentencepiece.model"))
+    return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
+
+
+def _draw_firefox(random: Random) -> ModelProblem:
+    if random.random() < 0.2:
+        return ModelProblem("en-pt", "cache", _cache(random), harmless=True)
+    start = random.choice(("model", "vocab", "lex"))
+    file = next(path for path in folder_of("en-pt").glob(f"{start}.*") if path.is_file())
+    return ModelProblem("en-pt", file.name, _bytes(random, file))
 
 
 def _draw_checkpoint(random: Random) -> ModelProblem:

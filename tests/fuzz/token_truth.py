@@ -120,9 +120,9 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
         return None
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
-        exact = isinstance(demand, Pattern) and demand.exact
-        if exact and spelled_occurrences(demand, output, marks) > wanted:
-            return None
+        if isinstance(demand, Pattern) and demand.exact:  # noqa: SIM102  (mypy needs it so)
+            if spelled_occurrences(demand, output, marks) > wanted:
+                return None
         missing = wanted - times_met(demand, wanted, output, marks)
         price = demand.penalty if isinstance(demand, Pattern) else None
         if missing and price is None:

@@ -58,8 +58,7 @@ class Translator:
     """Translates with one model; ``info`` says which.
 
     Any number of threads may use one translator at the same time. A translator made by `load`
-    can be pickled: the copy loads the model again, from where it was found. ``origin`` is the
-    path of the model and the number of threads.
+    can be pickled: the copy loads the model again from its ``origin``, a path and threads.
     """
 
     def __init__(self, model: Model, origin: tuple[Path, int] | None = None) -> None:
@@ -303,8 +302,8 @@ class Translator:
 
     def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
-        respaced = prepared.found.respace(result)
-        return replace(respaced, signature=signature, source=prepared.document.text)
+        result = prepared.found.respace(result)
+        return replace(result, signature=signature, source=prepared.document.text)
 
 
 def _merged(settings: Any, named: SettingsArguments) -> Any:
