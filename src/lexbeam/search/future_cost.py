@@ -118,10 +118,10 @@ class FutureCost:
         (rows, asked).
         """
         if kernel.compiled is not None:
-            sums, counts = np.zeros((2, *self._sum.shape))
+            summed, counts = np.zeros((2, *self._sum.shape))
             given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
-            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, sums, counts)
-            self._sum += sums
+            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, summed, counts)
+            self._sum += summed
             self._number += counts
             return
         kinds = self._sum.size
