@@ -90,6 +90,10 @@ def spelled_occurrences(pattern: Pattern, output: Output, marks: Marks | None) -
     return len(set().union(*ends))
 
 
+def _is_too_often(pattern: Pattern, wanted: int, output: Output, marks: Marks | None) -> bool:
+    return pattern.exact and spelled_occurrences(pattern, output, marks) > wanted
+
+
 def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None) -> int:
     """Return how often a demand is met, at most as often as it is wanted."""
     if not isinstance(demand, Pattern):
@@ -120,8 +124,7 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
         return None
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
-        exact = isinstance(demand, Pattern) and demand.exact
-        if exact and spelled_occurrences(demand, output, marks) > wanted:
+        if isinstance(demand, Pattern) and _is_too_often(demand, wanted, output, marks):
             return None
         missing = wanted - times_met(demand, wanted, output, marks)
         price = demand.penalty if isinstance(demand, Pattern) else None
