@@ -157,7 +157,9 @@ def test_json_lines_keep_their_other_fields() -> None:
     assert "é" in result.stdout
     spans = [(report["start"], report["end"]) for report in first["constraints"]]
     assert len(set(spans)) == 2
+    assert spans
     assert all(first["translation"][start:end] == "gato" for start, end in spans)
+    assert first["constraints"]
     assert all(report["met"] for report in first["constraints"])
     assert first["score"] < 0
     assert (second["translation"], second["note"]) == ("", "empty")
@@ -585,6 +587,7 @@ def test_a_report_lists_every_constraint(tmp_path: Path) -> None:
         ("1", "gato"),
         ("2", "casa"),
     ]
+    assert table
     assert all(float(row["cost"]) >= 0 for row in table)
     wrong = run("translate", "The cat", "--report", "report.pdf")
     assert wrong.exit_code == 2

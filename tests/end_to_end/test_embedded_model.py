@@ -153,6 +153,7 @@ def test_what_is_normalised_is_written_back_in_its_place(
     translator: lexbeam.Translator, constraints: list[Any]
 ) -> None:
     found = translator.translate("Hello.", constraints)
+    assert found.constraints
     assert all(report.met for report in found.constraints), found.text
 
 

@@ -73,6 +73,7 @@ def test_every_kind_is_in_the_text(english_portuguese: lexbeam.Translator) -> No
         prefix=["O ", None, "Ela di", None, None],
     )
     for result in results:
+        assert result.constraints
         assert all(report.met for report in result.constraints), result.text
     cat, factory, house, water, game = results
     assert cat.text.startswith("O ")
@@ -143,6 +144,7 @@ def test_characters_that_the_vocabulary_lacks(
     english_portuguese: lexbeam.Translator, asked: list[Any]
 ) -> None:
     found = english_portuguese.translate("This option might be more expensive.", asked)
+    assert found.constraints
     assert all(report.met for report in found.constraints), found.text
 
 

@@ -90,6 +90,10 @@ def spelled_occurrences(pattern: Pattern, output: Output, marks: Marks | None) -
     return len(set().union(*ends))
 
 
+def _is_too_often(pattern: Pattern, wanted: int, output: Output, marks: Marks | None) -> bool:
+    return pattern.exact and spelled_occurrences(pattern, output, marks) > wanted
+
+
 def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None) -> int:
     """Return how often a demand is met, at most as often as it is wanted."""
     if not isinstance(demand, Pattern):
@@ -120,9 +124,8 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
         return None
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
-        if isinstance(demand, Pattern) and demand.exact:  # noqa: SIM102  (mypy needs it so)
-            if spelled_occurrences(demand, output, marks) > wanted:
-                return None
+        if isinstance(demand, Pattern) and _is_too_often(demand, wanted, output, marks):
+            return None
         missing = wanted - times_met(demand, wanted, output, marks)
         price = demand.penalty if isinstance(demand, Pattern) else None
         if missing and price is None:

@@ -255,6 +255,7 @@ def test_a_text_is_translated_with_a_moses_vocabulary(moses_folder: Path) -> Non
     asked = ["and/or", '"Haus"', "20 %"]
     found = lexbeam.load(moses_folder).translate("The cat sat.", asked, avoid=["mat"])
     assert all(phrase in found.text for phrase in asked)
+    assert found.constraints
     assert all(report.met for report in found.constraints)
     assert not found.unavoided
 

@@ -92,6 +92,7 @@ def test_punctuation_is_in_no_phrase() -> None:
     pairs = [Pair(["a", ","], ["x", ","])] * 5 + [Pair(["b"], ["y"])] * 5
     table, _ = build_phrase_table(pairs, [[(0, 0), (1, 1)]] * 5 + [[(0, 0)]] * 5)
     assert {e.source for e in table} == {("a",), ("b",)}
+    assert table
     assert all(isinstance(e, Entry) for e in table)
 
 

@@ -55,6 +55,7 @@ def test_scripts_without_spaces_are_cut_too() -> None:
     reference = "中国的经济增长很快。我们在北京看到了猫。"
     words = choose_constraints("rand3", reference, 0)
     assert len(words) == 3
+    assert words
     assert all(len(word) <= 2 for word in words)
     assert count_met(reference, words) == 3
     (phrase,) = choose_constraints("phr3", reference, 1)

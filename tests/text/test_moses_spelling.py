@@ -108,6 +108,7 @@ def test_unknown_words_are_not_shared(target: MosesText, translator: Translator)
     plus, markup = target.spell("C++"), target.spell("<b>")
     assert set(plus.ids).isdisjoint(markup.ids)
     found = translator.translate("The cat sat.", ["C++", "<b>", "<b>"])
+    assert found.constraints
     assert all(report.met for report in found.constraints)
 
 
@@ -213,6 +214,7 @@ def test_richer_shapes(translator: Translator) -> None:
             {"prefix": "O ga"},
         ],
     )
+    assert found.constraints
     assert all(report.met for report in found.constraints)
     assert found.text.endswith("Haus.")
     assert found.text.startswith("O ga")

@@ -116,6 +116,7 @@ def test_the_last_word_of_a_prefix_is_open_unless_a_space_follows(
         ask(translator, "casa", prefix=prefix, text=LONG),
     ):
         assert result.text.startswith(prefix.rstrip())
+        assert result.constraints
         assert all(report.met for report in result.constraints)
         if prefix.endswith(" "):
             assert contains(result.text, prefix.strip())
@@ -182,6 +183,7 @@ class TestLongTexts:
             prices=True,
         )
         assert result.text == LONG
+        assert result.constraints
         assert all(report.met for report in result.constraints)
         assert [report.price for report in result.constraints] == [0, 0, 0]
 
@@ -202,6 +204,7 @@ class TestLongTexts:
             translator, {"order": ["cat", "old house"]}, "gato", "casa", text=LONG, nbest=3
         )
         for each in result.nbest:
+            assert each.constraints
             assert all(report.met for report in each.constraints)
 
     def test_soft_ones_are_offered_once(self, translator: Translator, echo: EchoScorer) -> None:

@@ -153,4 +153,5 @@ def test_a_record_is_translated_as_it_asks(translator: Translator) -> None:
     (result,) = translator.translate_each([read_request(record, NOTHING)])
     assert isinstance(result, Translation)
     assert [report.text for report in result.constraints] == ["5", "gato"]
+    assert result.constraints
     assert all(report.met for report in result.constraints)

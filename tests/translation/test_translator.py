@@ -96,6 +96,7 @@ def test_lists_keep_their_order(translator: Translator) -> None:
         assert result.text == alone.text
         assert result.constraints == alone.constraints
         assert math.isclose(result.score, alone.score)
+        assert result.constraints
         assert all(report.met for report in result.constraints)
 
 
@@ -132,6 +133,7 @@ def test_even_nothing_says_what_is_demanded(translator: Translator) -> None:
 @pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs", "cbs"])
 def test_every_algorithm_meets_constraints(translator: Translator, algorithm: str) -> None:
     result = translator.translate(TEXT, ["gato", "no tapete"], algorithm=algorithm, beam_size=4)
+    assert result.constraints
     assert all(report.met for report in result.constraints)
 
 
@@ -159,6 +161,7 @@ class TestLongTexts:
         result = translator.translate(self.text, constraints=["gato", "dog"], nbest=4)
         assert len({each.text for each in result.nbest}) == 4
         for each in result.nbest:
+            assert each.constraints
             assert all(report.met for report in each.constraints)
         scores = [each.score for each in result.nbest]
         assert scores == sorted(scores, reverse=True)
@@ -219,6 +222,7 @@ def test_a_word_the_vocabulary_can_not_write_is_met(translator: Translator) -> N
     text = "The cat sat. The dog sat."
     result = translator.translate(text, ["¥5", "€5"], nbest=3)
     for each in result.nbest:
+        assert each.constraints
         assert all(report.met for report in each.constraints)
 
 

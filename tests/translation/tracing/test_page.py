@@ -68,6 +68,7 @@ def test_whatever_a_text_or_a_vocabulary_holds_is_data() -> None:
     loaded = json.loads(data)
     assert loaded["searches"][0]["source"] == NASTY
     assert loaded["model"] == NASTY
+    assert loaded["pieces"]
     assert all(NASTY in piece for piece in loaded["pieces"])
     assert read.texts["p"].count(NASTY) == 2  # for readers without JavaScript
     assert not set(data) & set("<>&\u2028\u2029")

@@ -40,6 +40,7 @@ def test_every_shape_and_every_algorithm(translator: Translator, algorithm: str)
     shapes: list[Any] = [{"any": ["gato", "cão branco"]}, {"gap": ["casa", "velha"]}, "Haus"]
     trace = translator.trace(TEXT, shapes, beam_size=3, algorithm=algorithm)
     assert trace.translation is not None
+    assert trace.translation.constraints
     assert all(report.met for report in trace.translation.constraints)
     (sentence,) = trace.sentences
     search = sentence.search

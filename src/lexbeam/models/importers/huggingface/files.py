@@ -67,13 +67,13 @@ def _shards(folder: Path, name: str) -> list[Path]:
     if not index.exists():
         return []
     names = read_json(index).get("weight_map")
-    if (
-        not isinstance(names, dict)
-        or not names
-        or not all(isinstance(each, str) for each in names.values())
-    ):
+    if not isinstance(names, dict) or not names or not all(map(_is_text, names.values())):
         raise ModelError(f'{index}: "weight_map" is missing')
     return [folder / shard for shard in sorted(set(names.values()))]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _read_safetensors(path: Path) -> Iterator[tuple[str, Float32]]:
