@@ -14,6 +14,7 @@ from fuzz.cli_checks import CLI
 from fuzz.main import main
 from fuzz.model_checks import MODELS
 from fuzz.text_checks import text_kind
+from fuzz.time_checks import TIME
 from fuzz.token_checks import TOKEN
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     ("kind", "problems"),
-    [(TOKEN, 150), (text_kind(), 24), (MODELS, 8), (CLI, 6)],
+    [(TOKEN, 150), (text_kind(), 24), (MODELS, 8), (CLI, 6), (TIME, 6)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_every_promise_is_kept(kind: Kind[Any], problems: int) -> None:

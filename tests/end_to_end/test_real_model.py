@@ -144,3 +144,12 @@ def test_characters_that_the_vocabulary_lacks(
 ) -> None:
     found = english_portuguese.translate("This option might be more expensive.", asked)
     assert all(report.met for report in found.constraints), found.text
+
+
+def test_an_avoided_character_that_the_vocabulary_lacks_is_not_chosen(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    found = english_portuguese.translate("Hello.", [{"any": ["العربية", "☺"]}], ["العربية"])
+    assert found.constraints[0].form == "☺"
+    with pytest.raises(lexbeam.ConstraintError, match="drop one of them"):
+        english_portuguese.translate("Hello.", ["العربية ☺"], ["☺"])

@@ -12,15 +12,16 @@ from fuzz.campaign import Failure, Kind, run
 from fuzz.cli_checks import CLI
 from fuzz.model_checks import MODELS
 from fuzz.text_checks import text_kind
+from fuzz.time_checks import TIME
 from fuzz.token_checks import TOKEN
 
-NAMES = ("token", "text", "models", "cli")
+NAMES = ("token", "text", "models", "cli", "time")
 
 
 def kinds(only: str | None, model: Path | None) -> list[Kind[Any]]:
     """Return the kinds of problems to check: one of them, or all."""
     text = text_kind(None if model is None else str(model))
-    known: list[Kind[Any]] = [TOKEN, text, MODELS, CLI]
+    known: list[Kind[Any]] = [TOKEN, text, MODELS, CLI, TIME]
     return [kind for kind in known if only in (None, kind.name)]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import lexbeam
 from fuzz.campaign import Failure, Kind
-from fuzz.model_problems import ModelProblem, draw, folder_of, show
+from fuzz.model_problems import CHECKPOINTS, ModelProblem, draw, folder_of, show
 
 MOST_SECONDS = 20.0
 MOST_MEGABYTES = 300
@@ -63,7 +63,7 @@ def attempt(problem: ModelProblem) -> dict[str, Any]:
         one = worker()
         assert one.stdin is not None
         assert one.stdout is not None
-        one.stdin.write(json.dumps([str(folder), str(cache)]) + "\n")
+        one.stdin.write(json.dumps([str(folder), str(cache), problem.model in CHECKPOINTS]) + "\n")
         one.stdin.flush()
         result: dict[str, Any] = json.loads(one.stdout.readline())
         return result

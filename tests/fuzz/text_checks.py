@@ -19,6 +19,7 @@ from fuzz.text_problems import TextProblem, draw, models, show, simpler
 from fuzz.text_truth import (
     Asked,
     Span,
+    composed,
     exact_spans,
     fault_of_prefix,
     fault_of_spans,
@@ -203,8 +204,9 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
     for source, target in problem.terms:
         found = list(exact_spans(problem.text, source))
-        forms = (squash(target), squash(target)[:1].title() + squash(target)[1:])
-        if found and not any(list(exact_spans(text, form)) for form in forms):
+        forms = [composed(squash(target))]
+        forms.append(forms[0][:1].title() + forms[0][1:])
+        if found and not any(list(exact_spans(composed(text), form)) for form in forms):
             said = f"{source}: {target!a} is not in {text!a}"
             yield Failure("the terms of a glossary are there", said)
 

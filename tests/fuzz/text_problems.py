@@ -224,7 +224,8 @@ def show(problem: TextProblem) -> str:
             'translator = lexbeam.load(next(models.glob("enpt*")))',
         ]
     else:
-        lines.append(f"translator = lexbeam.load({'' if folder is None else repr(str(folder))})")
+        given = "" if problem.model in models() else repr(problem.model)
+        lines.append(f"translator = lexbeam.load({given})")
     if problem.echoed is not None:
         lines += [
             "import re",

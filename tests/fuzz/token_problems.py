@@ -112,8 +112,10 @@ def show(problem: Problem) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(each, bool) for each in value):
         return str([int(each) for each in value])
-    text = repr(value).replace(", first=False", "").replace(", within=None", "")
-    return text.replace(", last=False", "").replace(", penalty=None", "")
+    text = repr(value).replace(", demand=0", "")
+    for name in ("first", "apart", "last", "may_overlap", "exact"):
+        text = text.replace(f", {name}=False", "")
+    return text.replace(", within=None", "").replace(", penalty=None", "")
 
 
 # --- drawing ---------------------------------------------------------------------------------
@@ -129,17 +131,17 @@ def draw(random: Random) -> Problem:
     exhaustive = random.random() < 0.35
     longest = LONGEST[len(tokens)] - (1 if exhaustive else 0)
     marks = _marks(random, size, eos) if random.random() < 0.6 else None
+    table, holds = random.random() < 0.5, random.random() < 0.7
     count = random.choice((2, 3, 4)) if random.random() < 0.3 else 1
     sentences = []
     for number in range(count):
         limit = random.choice((longest, random.randint(0, longest)))
-        sentences.append(_sentence(random, tokens, marks, limit, f"s{number}"))
+        sentences.append(_sentence(random, tokens, marks, holds, limit, f"s{number}"))
     settings = _wide(random) if exhaustive else _narrow(random)
     if exhaustive:
         outputs = sum(len(tokens) ** length for length in range(longest + 1))
         settings["beam_size"] = 2 * outputs
     seed = random.randrange(10_000)
-    table, holds = random.random() < 0.5, random.random() < 0.7
     return Problem(size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive)
 
 
@@ -149,12 +151,12 @@ def _draw_roomy(random: Random) -> Problem:
     eos = random.randrange(size)
     tokens = [token for token in range(size) if token != eos]
     marks = _marks(random, size, eos) if random.random() < 0.5 else None
+    table, holds = random.random() < 0.5, random.random() < 0.7
     demands: list[Demand] = []
     for _ in range(random.randint(2, 4)):
-        demand: Demand = _phrase(random, tokens)
-        if random.random() < 0.85:
-            demand = _pattern(random, tokens, marks, fewest=random.choice((1, 2, 3)))
-            demand = replace(demand, penalty=random.choice((None, None, None, demand.penalty)))
+        demand = _demand(random, tokens, marks, holds, fewest=random.choice((1, 2, 3)))
+        if isinstance(demand, Pattern) and random.random() < 0.75:
+            demand = replace(demand, penalty=None)
         demands += [demand] * random.choice((1, 1, 2, 3, 5))
     begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
     ends = {each for each in demands if isinstance(each, Pattern) and each.last}
@@ -163,7 +165,7 @@ def _draw_roomy(random: Random) -> Problem:
     random.shuffle(demands)
     limit = sum(map(_longest, demands)) + random.choice((0, 2, 10, 20))
     sentence = Sentence(tuple(demands), (), (), False, limit, "s0")
-    seed, table, holds = random.randrange(10_000), random.random() < 0.5, random.random() < 0.7
+    seed = random.randrange(10_000)
     return Problem(
         size, eos, seed, table, holds, marks, (sentence,), _narrow(random), False, roomy=True
     )
@@ -242,14 +244,39 @@ def _pattern(
     return Pattern(tuple(parts), within=within, last=last, penalty=penalty)
 
 
+def _spelled_phrase(random: Random, tokens: Sequence[int], exact: bool) -> Pattern:
+    """Return a phrase in several spellings, some only where no word goes on before them."""
+    forms = [
+        replace(form, apart=random.random() < 0.4) for form in _forms(random, tokens, longest=2)
+    ]
+    if all(form.apart for form in forms) and random.random() < 0.7:
+        forms[0] = replace(forms[0], apart=False)
+    return Pattern((tuple(forms),), may_overlap=True, exact=exact and random.random() < 0.6)
+
+
+def _demand(
+    random: Random, tokens: Sequence[int], marks: Marks | None, holds: bool, fewest: int = 1
+) -> Demand:
+    """Return a phrase or a pattern; only what can be held is counted exactly."""
+    drawn = random.random()
+    if drawn < (0.85 if fewest > 1 else 0.55):
+        return _pattern(random, tokens, marks, fewest)
+    if drawn > 0.8:
+        return _spelled_phrase(random, tokens, exact=holds or marks is None)
+    return _phrase(random, tokens)
+
+
 def _sentence(
-    random: Random, tokens: Sequence[int], marks: Marks | None, limit: int, source: str
+    random: Random,
+    tokens: Sequence[int],
+    marks: Marks | None,
+    holds: bool,
+    limit: int,
+    source: str,
 ) -> Sentence:
     demands: list[Demand] = []
     for _ in range(random.choice((0, 1, 1, 2, 2, 3))):
-        demand: Demand = _phrase(random, tokens)
-        if random.random() < 0.6:
-            demand = _pattern(random, tokens, marks)
+        demand = _demand(random, tokens, marks, holds)
         demands += [demand] * random.choice((1, 1, 1, 2, 3))
     begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
     if len(begins) > 1:
@@ -323,6 +350,8 @@ def _simpler_demands(demand: Demand) -> Iterator[Demand]:
         yield replace(demand, parts=parts)
     if demand.last:
         yield replace(demand, last=False)
+    if demand.exact:
+        yield replace(demand, exact=False)
     if demand.penalty is not None and not _strict(demand):
         yield replace(demand, penalty=None)
 

@@ -50,6 +50,8 @@ def occurrences(tokens: Sequence[int], output: Output, marks: Marks | None) -> i
 def _form_ends(form: Form, output: Output, start: int, marks: Marks | None, on: bool) -> set[int]:
     if form.first and start:
         return set()
+    if form.apart and marks is not None and start and not marks.closing[output[start - 1]]:
+        return set()
     return set(ends_of(form.tokens, output, start, marks, on))
 
 
@@ -81,10 +83,19 @@ def is_strict(pattern: Pattern) -> bool:
     return alone and all(form.first for form in pattern.parts[0])
 
 
+def spelled_occurrences(pattern: Pattern, output: Output, marks: Marks | None) -> int:
+    """Count where a phrase ends in any of its spellings; occurrences may overlap."""
+    forms, places = pattern.parts[0], range(len(output))
+    ends = (_form_ends(form, output, at, marks, False) for form in forms for at in places)
+    return len(set().union(*ends))
+
+
 def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Marks | None) -> int:
     """Return how often a demand is met, at most as often as it is wanted."""
     if not isinstance(demand, Pattern):
         return min(wanted, occurrences(demand, output, marks))
+    if demand.may_overlap and len(demand.parts) == 1 and demand.penalty is None:
+        return min(wanted, spelled_occurrences(demand, output, marks))
     if is_strict(demand):
         return wanted if _chain_ends(demand, 1, output, marks, True) else 0
     if demand.last:
@@ -109,6 +120,9 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
         return None
     paid = 0.0
     for demand, wanted in Counter(sentence.demands).items():
+        if isinstance(demand, Pattern) and demand.exact:  # noqa: SIM102  (mypy needs it so)
+            if spelled_occurrences(demand, output, marks) > wanted:
+                return None
         missing = wanted - times_met(demand, wanted, output, marks)
         price = demand.penalty if isinstance(demand, Pattern) else None
         if missing and price is None:

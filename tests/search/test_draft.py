@@ -50,6 +50,7 @@ def draft(
 def test_a_draft_says_what_first_tokens_cost_at_each_place() -> None:
     found = draft(chain(4), [[(4, 2), (7,)], [(5,), (2,)]])
     assert found.lengths.tolist() == [4, 4]
+    assert found.per_token.tolist() == pytest.approx([-0.1, -0.1])
     # The places are before 2, 3, 4, 5 and the end; 7 costs less after 3.
     assert found.log_prob[:5, 0, 0].tolist() == [-9, -9, -0.1, -9, -9]
     assert found.log_prob[:5, 1, 0].tolist() == [-9, -9, -2, -9, -9]
@@ -79,7 +80,7 @@ def prices(log_prob: list[list[float]], follows: list[bool] | None = None) -> ND
     """Return the prices of parts by place, # shape: (parts, places), for a single sentence."""
     table = np.array(log_prob).T[:, :, None]
     marks = np.array(follows or [False] * len(log_prob))[:, None]
-    found = prices_by_place(Draft(table, np.array([len(table) - 1])), marks)
+    found = prices_by_place(Draft(table, np.array([len(table) - 1]), np.zeros(1)), marks)
     return found[: len(table), :, 0].T
 
 

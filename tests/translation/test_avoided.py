@@ -30,8 +30,10 @@ def test_tokens_are_those_that_may_stand_anywhere(target: TargetText) -> None:
     assert avoidance.names[target.spell("MAT").ids] == "MAT"
 
 
-def test_what_the_model_can_not_write_can_not_come_up(target: TargetText) -> None:
-    assert avoid(target, "¥") == Avoidance()
+def test_what_the_model_can_not_write_needs_no_tokens(target: TargetText) -> None:
+    avoidance = avoid(target, "¥")
+    assert avoidance.tokens == []
+    assert avoidance.find("20 ¥.") == [(3, 4)]
 
 
 def test_where_it_stands(target: TargetText) -> None:

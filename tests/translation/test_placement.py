@@ -3,7 +3,13 @@ from __future__ import annotations
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.kinds import Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
-from lexbeam.translation.placement import assign_by_gain, assign_found, sentences_of_sources
+from lexbeam.translation.placement import (
+    MOST_TRIALS,
+    assign_by_gain,
+    assign_found,
+    sentences_of_sources,
+    tried_sentences,
+)
 from lexbeam.translation.sentence import Piece, number_units
 
 A, B = Phrase((("a",),)), Phrase((("b",),))
@@ -40,3 +46,16 @@ def test_a_missing_unit_goes_where_it_costs_least() -> None:
     }
     missing = [(0, A), (1, B), (2, A), (3, A), (4, A)]
     assert assign_by_gain(missing, gains) == [(0, 1), (1, 0), (2, 2), (3, 0), (4, 1)]
+
+
+def test_a_few_constraints_are_tried_in_every_sentence() -> None:
+    assert tried_sentences(0, 1, 5) == [0, 1, 2, 3, 4]
+    assert tried_sentences(6, 8, 30) == list(range(30))
+
+
+def test_many_constraints_are_tried_in_some_sentences_each() -> None:
+    tried = [tried_sentences(number, 64, 27) for number in range(64)]
+    assert sum(map(len, tried)) <= MOST_TRIALS * 27
+    assert all(len(set(each)) == len(each) == len(tried[0]) for each in tried)
+    assert {sentence for each in tried for sentence in each} == set(range(27))
+    assert len(tried_sentences(3, 64, 4)) == 2

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lexbeam.errors import ModelError
+from lexbeam.errors import LexbeamError, ModelError
 
 LARGEST_FILE = 1 << 33
 """Bytes of the largest file that is read: weights of two milliard parameters in float."""
@@ -34,6 +35,30 @@ def naming(path: Path) -> Iterator[None]:
     except ModelError as error:
         message = str(error)
         raise ModelError(message if str(path) in message else f"{path}: {message}") from None
+
+
+@contextmanager
+def refusing_damage(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes Python raise into a ModelError that names the file.
+
+    For readers of formats whose content is too free to be checked value by value.
+    """
+    try:
+        with naming(path):
+            yield
+    except LexbeamError:
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        struct.error,
+    ) as error:
+        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from None
 
 
 def check_file(path: Path, largest: int = LARGEST_FILE) -> int:

@@ -36,6 +36,8 @@ class LookAhead(NamedTuple):
     drafts: IntArray
     """The tokens of each sentence's draft, its end counted; 0: it has none. # shape: (sentences,)
     """
+    per_token: FloatArray
+    """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
 
 
 _MORE_TOKENS = 3
@@ -124,59 +126,51 @@ def prune(
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
         if ahead is not None and drafted:
-            may_win = _may_win(beam, finished, ahead.drafts[:, None])
+            may_win = _may_win(beam, finished, ahead)
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
-    if settings.lag is not None:
-        live = _keep_up(beam, live, finished.any, settings, settings.lag, ahead)
+    if settings.lag is not None and kernel.compiled is not None and not drafted:
+        live = live.copy()
+        bank = None if beam.states is None else beam.states.bank
+        given = beam.score, live, bank, len(live), settings.lag
+        kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
+        assert ahead is not None
+        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
+        given = worth, live, None, len(live), _lag_ahead(settings.lag, settings.beam_size)
+        kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None:
+        near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
+        if ahead is not None and drafted:
+            worth = ahead.worth[:, : live.shape[1]]
+            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+            lag = _lag_ahead(settings.lag, settings.beam_size)
+            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
+        live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _keep_up(
-    beam: Beam,
-    live: BoolArray,
-    any_finished: bool,
-    settings: Settings,
-    lag: float,
-    ahead: LookAhead | None,
-) -> BoolArray:
-    """Return who of the live is not too far behind the best, of its bank or of all banks."""
-    drafted = ahead is not None and ahead.drafts.any()
-    if ahead is None or not drafted:
-        if kernel.compiled is None:
-            kept: BoolArray = live & (beam.score >= best_of_bank(beam, live, any_finished) - lag)
-            return kept
-        bank = None if beam.states is None else beam.states.bank
-        return _drop_behind(beam.score, live, bank, lag)
-    worth = ahead.worth[:, : live.shape[1]]
-    lag_ahead = lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
-    if kernel.compiled is not None and (ahead.drafts > 0).all():
-        return _drop_behind(worth, live, None, lag_ahead)
-    near = beam.score >= best_of_bank(beam, live, any_finished) - lag
-    best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-    return live & np.where(ahead.drafts[:, None] > 0, worth >= best - lag_ahead, near)
+def _lag_ahead(lag: float, beam_size: int) -> float:
+    """Return how far what a draft has priced may lag: further in a wider beam."""
+    return lag * (1.0 + beam_size / SLOTS_PER_LAG)
 
 
-def _drop_behind(
-    score: FloatArray, live: BoolArray, bank: IntArray | None, lag: float
-) -> BoolArray:
-    """Return who of the live is not too far behind, from the compiled kernel."""
-    assert kernel.compiled is not None
-    kept = live.copy()
-    kernel.call(kernel.compiled.drop_behind, score, kept, bank, len(kept), lag)
-    return kept
+def _all_drafted(ahead: LookAhead | None) -> bool:
+    return ahead is not None and bool((ahead.drafts > 0).all())
 
 
-def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:
+def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
     """Return a mask of what may become better than the outputs that have been found.
 
     A score is divided by the length, so that an output that has paid much for its constraints
-    gets better by running on. Here lengths count no further than that of the draft: what is
-    longer has to be more probable. # shape: as the beam.
+    gets better by running on. Here a further token counts as much as one of the draft has cost:
+    for free outputs that comes to the same, and what constraints cost is no reason to be longer.
+    # shape: as the beam.
     """
-    longest = np.maximum(drafts, 1)
-    length = np.minimum(finished.step[:, -1:] + 1, longest)
-    may_win: BoolArray = beam.log_prob * length >= finished.log_prob[:, -1:] * longest
+    found = finished.step[:, -1:] + 1
+    longer = np.maximum(ahead.drafts[:, None] + _MORE_TOKENS - found, 0)
+    gain = ahead.per_token[:, None] * longer
+    may_win: BoolArray = beam.log_prob >= finished.log_prob[:, -1:] + gain
     return may_win
 
 

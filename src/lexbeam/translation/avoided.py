@@ -36,21 +36,23 @@ class Avoidance:
     @classmethod
     @lru_cache(maxsize=4)
     def spell(cls, avoided: tuple[Constraint, ...], target: TargetText) -> Avoidance:
-        """Return the tokens of avoided phrases; a phrase without tokens can't come up.
+        """Return the tokens of avoided phrases.
 
-        The same list may come with every line of a long file, so the result is cached.
+        One with characters that the vocabulary lacks can only come up with something demanded,
+        so that it needs no tokens. The same list may come with every line of a long file, so the
+        result is cached.
         """
         words = []
         names: dict[Tokens, str] = {}
         for constraint in avoided:
             surfaces = []
             for form in constraint.parts[0]:
-                surfaces += [way.written or way.surface for way in _known_ways(form, target)[:1]]
+                ways = target.spell_all(form)
+                surfaces.append(ways[0].written or ways[0].surface)
                 for variant in variants(form, constraint.case):
                     ways = [] if variant.first else _known_ways(variant.text, target)
                     names |= {way.ids: variant.text for way in ways if not way.apart}
-            if surfaces:
-                words.append(replace(constraint, parts=(tuple(surfaces),)))
+            words.append(replace(constraint, parts=(tuple(surfaces),)))
         return cls(tuple(words), names)
 
     @property
@@ -90,5 +92,5 @@ class Avoidance:
 
 
 def _known_ways(phrase: str, target: TargetText) -> list[Spelling]:
-    """Return the spellings of a phrase; none if it has characters that no output has."""
+    """Return the spellings of a phrase; none if the vocabulary lacks some of its characters."""
     return [spelling for spelling in target.spell_all(phrase) if not spelling.pieces]

@@ -108,11 +108,6 @@ class BatchDecoder:
         """Number of tokens that the model knows."""
         return self._scorer.vocabulary_size
 
-    @property
-    def scorer(self) -> Scorer:
-        """The model."""
-        return self._scorer
-
     def watched_by(self, observer: SearchObserver) -> BatchDecoder:
         """Return the same decoder, with somebody who watches what it does."""
         watched = copy(self)

@@ -41,6 +41,9 @@ from lexbeam.translation.marked_text import (
 MOST_CODES = 60
 """A sentence with more codes of a kind is translated between them."""
 
+MASK_FORMS = 3
+"""How many translations are looked through for one that keeps all masks."""
+
 PAIR_FORMS = 4
 """How many translations of a pair's own words are tried as the phrase it encloses."""
 
@@ -54,11 +57,13 @@ class Request:
     nbest: int = 1
     whole: bool = True
     """Whether what is asked of every text goes for it: not if it is a piece of one."""
+    aligned: bool = True
+    """Whether it matters which words translate which."""
 
     @property
     def key(self) -> str:
         """What two equal requests have in common."""
-        return repr((self.text, self.constraints, self.nbest, self.whole))
+        return repr((self.text, self.constraints, self.nbest, self.whole, self.aligned))
 
 
 class Answer(NamedTuple):
@@ -192,11 +197,12 @@ def _with_masks(
     second_choice: tuple[Layout, Answer] | None = None
     for style in range(len(STYLES)):
         layout = Layout.of(marked, start, end, style)
-        (answer,) = yield [Request(layout.text)]
+        (answer,) = yield [_free_request(layout)]
         if isinstance(answer, LexbeamError):
             if style == 0:
                 raise answer
             continue
+        answer = _best_kept(layout, answer)
         if not count_masks(layout, answer.text) and second_choice is None:
             (answer,) = yield [Request(layout.text, _mask_demands(layout.masks))]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
@@ -207,6 +213,23 @@ def _with_masks(
         if second_choice is not None and style:
             break
     return second_choice
+
+
+def _free_request(layout: Layout) -> Request:
+    """Return the request for a free translation; of one with masks the next best ones, too."""
+    return Request(
+        layout.text,
+        nbest=MASK_FORMS if layout.masks else 1,
+        aligned=bool(layout.pairs or layout.points),
+    )
+
+
+def _best_kept(layout: Layout, answer: Answer) -> Answer:
+    """Return the best of several translations that has every mask as a word of its own."""
+    for text in (answer.text, *answer.alternatives):
+        if count_masks(layout, text) and not _has_compounds(layout, text):
+            return answer if text == answer.text else Answer(text)
+    return answer
 
 
 def _has_compounds(layout: Layout, output: str) -> bool:

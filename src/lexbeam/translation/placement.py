@@ -2,7 +2,8 @@
 
 In a text of several sentences a phrase may stand in any of them. All sentences are translated
 freely first; what is there already stays where the model put it; everything else is tried in
-each sentence, and goes to the one whose probability it lowers least.
+each sentence, or if that is very much, in some, and goes to the one whose probability it lowers
+least.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from lexbeam.translation.sentence import Piece
 
 ROUNDS = 3
 """How often demands that are missing from a text of several sentences are placed."""
+MOST_TRIALS = 8
+"""Constraints that are tried in a sentence, on average: each trial is a search."""
+FEWEST_TRIALS = 2
+"""Sentences in which each constraint is tried at least."""
 
 
 def assign_known(document: Document) -> None:
@@ -75,8 +80,10 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
     last = len(document.sentences) - 1
     trials = [
         (constraint, index)
-        for constraint in different
-        for index in range(last if constraint.at_end else 0, last + 1)
+        for number, constraint in enumerate(different)
+        for index in (
+            [last] if constraint.at_end else tried_sentences(number, len(different), last + 1)
+        )
     ]
     found = yield [
         document.job(
@@ -94,6 +101,18 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
         gains[constraint][index] = gain
     for unit, index in assign_by_gain(list(asked.items()), gains):
         document.sentences[index].assigned.append(document.whole(unit))
+
+
+def tried_sentences(number: int, constraints: int, sentences: int) -> list[int]:
+    """Return the sentences in which a constraint is tried.
+
+    They are all of them, or if that would be too many trials, some that lie evenly in the text,
+    other ones for each constraint.
+    """
+    tries = max(MOST_TRIALS * sentences // constraints, FEWEST_TRIALS)
+    if tries >= sentences:
+        return list(range(sentences))
+    return sorted((number + i * sentences // tries) % sentences for i in range(tries))
 
 
 def sentences_of_sources(

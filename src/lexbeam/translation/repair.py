@@ -124,8 +124,7 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
     before = dict(sentence.required), Counter(sentence.repeated)
     for piece in sentence.assigned:
-        is_rewritten = any(each.is_rewritten for each in document.demand(piece.unit).spellings)
-        if piece.unit not in unmet or (document.is_soft(piece.unit) and not is_rewritten):
+        if piece.unit not in unmet or document.is_soft(piece.unit):
             continue
         if piece.last - piece.first > 1:
             sentence.repeated[piece] += 1

@@ -393,3 +393,46 @@ def test_command(opus: Path, tmp_path: Path) -> None:
     failed = CliRunner().invoke(main, ["import", "hf", str(tmp_path), str(out)])
     assert failed.exit_code == 1
     assert "config.json: no such file" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "values"),
+    [
+        ("config.json", {"d_model": 10**9}),
+        ("config.json", {"max_position_embeddings": 9_999_999}),
+        ("config.json", {"encoder_layers": -1}),
+        ("config.json", {"model_type": ["marian"]}),
+        ("config.json", {"activation_function": {"a": 1}}),
+        ("generation_config.json", {"decoder_start_token_id": -1}),
+        ("generation_config.json", {"bad_words_ids": 7}),
+        ("tokenizer_config.json", {"eos_token": [[]]}),
+    ],
+    ids=str,
+)
+def test_a_value_that_is_wrong_is_named(
+    copy: Path, tmp_path: Path, file: str, values: dict[str, Any]
+) -> None:
+    change(copy / file, **values)
+    with pytest.raises(ModelError, match=r"config\.json|vocab\.json"):
+        import_checkpoint(copy, tmp_path / "out")
+
+
+def test_json_that_is_nested_without_end_is_refused(copy: Path, tmp_path: Path) -> None:
+    (copy / "config.json").write_text("[" * 100_000)
+    with pytest.raises(ModelError, match=r"config\.json"):
+        import_checkpoint(copy, tmp_path / "out")
+
+
+@pytest.mark.parametrize("offsets", [[-4, 4], [0, 10**30], [8, 4], ["0", "4"], [1.5, 2.5]])
+def test_tensors_outside_of_their_file_are_refused(
+    copy: Path, tmp_path: Path, offsets: list[Any]
+) -> None:
+    path = copy / "model.safetensors"
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    next(each for name, each in header.items() if "weight" in name)["data_offsets"] = offsets
+    written = json.dumps(header).encode()
+    path.write_bytes(len(written).to_bytes(8, "little") + written + data[8 + size :])
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        import_checkpoint(copy, tmp_path / "out")

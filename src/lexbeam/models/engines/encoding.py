@@ -93,8 +93,8 @@ def _put_together(
         if time is None:
             whole[group] = part
         else:
-            index: tuple[Any, ...] = tuple(
+            inside: tuple[Any, ...] = tuple(
                 slice(part.shape[i] if i == time else None) for i in range(1, part.ndim)
             )
-            whole[(group, *index)] = part
+            whole[(group, *inside)] = part
     return whole

@@ -202,7 +202,7 @@ class _Numbering:
         return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
 
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
-        if pattern.is_phrase:
+        if pattern.is_phrase or (times > 1 and _counts_as_phrase(pattern)):
             return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
         size = sum(shortest(part) for part in pattern.parts) * copies
@@ -367,6 +367,25 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
+
+
+def _counts_as_phrase(pattern: Pattern) -> bool:
+    """Return whether occurrences of a pattern can't share tokens, so that it counts as a phrase.
+
+    Its copies then need no stages of their own.
+    """
+    if not replace(pattern, may_overlap=True).is_phrase:
+        return False
+    forms = [form.tokens for form in pattern.parts[0]]
+    return not any(_may_be_shared(one, other) for one in forms for other in forms)
+
+
+def _may_be_shared(before: Tokens, after: Tokens) -> bool:
+    """Return whether ``after`` can end behind ``before`` and share tokens with it."""
+    most = min(len(before), len(after) - 1)
+    if any(before[-shared:] == after[:shared] for shared in range(1, most + 1)):
+        return True
+    return any(after[i : i + len(before)] == before for i in range(len(after) - len(before)))
 
 
 def _may_overlap(before: Tokens, after: Tokens) -> bool:

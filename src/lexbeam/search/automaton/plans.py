@@ -67,12 +67,32 @@ class Plans:
                 return self.needs(states.take(shown_by), left)[numbers]
         if self._proven:
             need = self._enough.needs(states)
+            hold = self._automaton.hold(states)
+            if hold is not None and hold.any():
+                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)))
             if not self._known or (need <= left).all():
                 return need
             late = np.flatnonzero(need > left)
             keys = self._keys(states.take(late))
             need[late] = np.minimum(need[late], [self._known.get(key, NEVER) for key in keys])
             return need
+        return self._follow_all(states)
+
+    def _need_of_held(self, states: States) -> IntArray:
+        """Return the need of states whose word has to go on first, where all else is proven."""
+        after, forbidden = self._look_ahead(states)
+        need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
+        hold = self._automaton.hold(after)
+        if hold is not None:
+            need = np.where(hold, NEVER, need)
+        best: IntArray = need.reshape(forbidden.shape).min(axis=1) + 1
+        stuck = np.flatnonzero(best > NEVER)
+        if len(stuck):  # The word has to go on for more than a token.
+            best[stuck] = self._follow_all(states.take(stuck))
+        return best
+
+    def _follow_all(self, states: States) -> IntArray:
+        """Return the length of each state's plan, found by following it."""
         keys = self._keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
         if first:

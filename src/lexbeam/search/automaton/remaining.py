@@ -17,6 +17,7 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.plans import NEVER, Plans
+from lexbeam.search.automaton.side_by_side import exact_stays_exact
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ANCHORS, ROOT
 
@@ -166,7 +167,7 @@ class RemainingTokens:
             and not layout.strict
             and (layout.at_end & layout.hard).bit_count() <= 1
             and not any(node.avoided or node.held for node in trie.nodes)
-            and not any(goal.exact for goal in layout.goals)
+            and exact_stays_exact(layout.goals)
             and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
         )
 

@@ -19,6 +19,7 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.trie import Goal
 
 
 class _Chained(NamedTuple):
@@ -131,3 +132,26 @@ def _common(table: Bits, bits: Bits) -> BoolArray:
         common = shared if common is None else common | shared
     assert common is not None
     return common
+
+
+def exact_stays_exact(goals: Sequence[Goal]) -> bool:
+    """Return whether nothing occurs too often just because goals are written side by side.
+
+    Nothing that is counted exactly is part of another goal, and it can't begin in one goal and end
+    in the next: none of its tokens but the first begins any goal.
+    """
+    counted = [goal for goal in goals if goal.exact]
+    if not counted:
+        return True
+    placed = [goal for goal in goals if goal.tokens[0] >= 0]
+    first = {goal.tokens[0] for goal in placed}
+    for goal in counted:
+        tokens = tuple(token for token in goal.tokens if token >= 0)
+        if not first.isdisjoint(tokens[1:]):
+            return False
+        for other in placed:
+            last = len(other.tokens) - len(tokens)
+            same = last if other.exact == goal.exact else last + 1  # An own form may end with it.
+            if any(other.tokens[i : i + len(tokens)] == tokens for i in range(same)):
+                return False
+    return True

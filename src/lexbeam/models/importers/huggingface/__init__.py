@@ -12,11 +12,16 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
-from lexbeam.models.file_reading import naming
+from lexbeam.models.bundle_manifest import read_framing
+from lexbeam.models.file_reading import naming, refusing_damage
+from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
 from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
 from lexbeam.models.importers.huggingface.settings import Settings
+from lexbeam.models.importers.huggingface.vocabularies import vocabulary_file
+from lexbeam.models.model import Framing
+from lexbeam.models.sentencepiece_files import load_vocabulary
 
 __all__ = ["import_checkpoint"]
 
@@ -42,40 +47,60 @@ def import_checkpoint(
         source_language: as the checkpoint's tokenizer writes it (``eng_Latn``, ``en``,
             ``en_XX``), where it has several languages.
         target_language: the same; also for Marian models with several target languages.
-        source_prefix: text that goes before every source, as T5 expects it
-            (``translate English to German:``).
+        source_prefix: text that goes before every source, as T5 expects it.
         calibration_text: some dozens of source sentences; see `lexbeam.models.bundle.write`.
     """
     folder = Path(path)
     if not folder.is_dir():
         raise ModelError(f"{folder}: no such folder")
     bundle.check_precision(precision)
-    settings = Settings(read_json(folder / "config.json"))
-    with naming(folder / "config.json"):
+    config = folder / "config.json"
+    settings = Settings(read_json(config))
+    with refusing_damage(config):
         family = find_family(folder, settings)
     options = ImportOptions(source_language, target_language, source_prefix)
     with naming(folder):
-        network = family.network(read_weights(folder))
-        sizes = network.config.source_vocabulary, network.config.target_vocabulary
+        weights = read_weights(folder)
+    with refusing_damage(config):
+        network = family.network(weights)
+    sizes = network.config.source_vocabulary, network.config.target_vocabulary
+    with refusing_damage(folder / "tokenizer_config.json"):
         text = family.vocabularies(*sizes)
+        codes = language_codes(folder, settings, options)
+    _check_vocabularies(folder, text[:2], sizes)
+    name = _name(settings.get("_name_or_path"), folder)
+    with refusing_damage(config):
         framing = family.framing(text, options)
-    codes = language_codes(folder, settings, options)
-    bundle.write(
-        network.config,
-        network.weights,
-        text.source,
-        out,
-        target_spm=text.target,
-        source_language=codes[0],
-        target_language=codes[1],
-        max_source_length=network.max_positions,
-        calibration_text=calibration_text,
-        framing=framing,
-        precision=precision,
-        alignment=family.alignment(network.config),
-        origin=f"Hugging Face, {family.model_type}: {_name(settings.get('_name_or_path'), folder)}",
-    )
+        _check_framing(framing, network.config)
+        bundle.write(
+            network.config,
+            network.weights,
+            text.source,
+            out,
+            target_spm=text.target,
+            source_language=codes[0],
+            target_language=codes[1],
+            max_source_length=network.max_positions,
+            calibration_text=calibration_text,
+            framing=framing,
+            precision=precision,
+            alignment=family.alignment(network.config),
+            origin=f"Hugging Face, {family.model_type}: {name}",
+        )
     return Path(out)
+
+
+def _check_vocabularies(
+    folder: Path, contents: Sequence[bytes | None], sizes: Sequence[int]
+) -> None:
+    for data, name, size in zip(contents, ("source.spm", "target.spm"), sizes, strict=True):
+        if data is not None:
+            load_vocabulary(data, vocabulary_file(folder, name), size)
+
+
+def _check_framing(framing: Framing, config: Architecture) -> None:
+    as_lists = {k: v if v is None else list(v) for k, v in vars(framing).items()}
+    read_framing(as_lists, config)
 
 
 def _name(given: object, folder: Path) -> str:

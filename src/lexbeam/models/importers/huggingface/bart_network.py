@@ -17,6 +17,7 @@ from lexbeam.models.importers.huggingface.renamed_weights import (
 )
 from lexbeam.models.importers.huggingface.settings import Settings, activation
 
+_MOST_NUMBERS = 1 << 26  # of a table of positions
 _RESERVED_ROWS = 2  # rows of a table of positions before that of the first position
 
 
@@ -81,6 +82,9 @@ def take_sinusoids(
     renamed: RenamedWeights, positions: NDArray[Any], frequencies: NDArray[Any]
 ) -> None:
     """Set sinusoidal embeddings of positions, unless the checkpoint has its own."""
+    if len(positions) * len(frequencies) > _MOST_NUMBERS:
+        size = f"{len(positions)} positions of {2 * len(frequencies)} numbers"
+        raise ModelError(f"config.json: {size} are too many")
     table = sines_and_cosines(positions, frequencies)
     for side in ("encoder", "decoder"):
         learned = f"{side}.embed_positions.weight"

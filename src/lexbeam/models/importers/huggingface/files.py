@@ -15,6 +15,12 @@ from typing import Any
 import numpy as np
 
 from lexbeam.errors import MissingExtraError, ModelError
+from lexbeam.models.file_reading import (
+    LARGEST_VOCABULARY,
+    check_file,
+    read_file,
+    refusing_damage,
+)
 from lexbeam.models.graphs.weights import Float32
 
 _SAFETENSORS, _PICKLED = "model.safetensors", "pytorch_model.bin"
@@ -23,11 +29,11 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a file that holds one JSON object."""
+    if not path.exists():
+        raise ModelError(f"{path}: no such file")
     try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise ModelError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
+        content = json.loads(read_file(path, LARGEST_VOCABULARY))
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: can't be read: {error}") from None
     if not isinstance(content, dict):
         raise ModelError(f"{path}: a JSON object is expected")
@@ -43,8 +49,13 @@ def read_weights(folder: Path) -> dict[str, Float32]:
     """Return all weights of a checkpoint by name, in single precision."""
     for name, reader in ((_SAFETENSORS, _read_safetensors), (_PICKLED, _read_pickled)):
         paths = _shards(folder, name)
+        weights: dict[str, Float32] = {}
+        for path in paths:
+            check_file(path)
+            with refusing_damage(path):
+                weights.update(reader(path))
         if paths:
-            return {key: value for path in paths for key, value in reader(path)}
+            return weights
     raise ModelError(f"{folder}: neither {_SAFETENSORS} nor {_PICKLED} in this folder")
 
 
@@ -56,7 +67,11 @@ def _shards(folder: Path, name: str) -> list[Path]:
     if not index.exists():
         return []
     names = read_json(index).get("weight_map")
-    if not isinstance(names, dict) or not names:
+    if (
+        not isinstance(names, dict)
+        or not names
+        or not all(isinstance(each, str) for each in names.values())
+    ):
         raise ModelError(f'{index}: "weight_map" is missing')
     return [folder / shard for shard in sorted(set(names.values()))]
 
@@ -91,12 +106,15 @@ def _tensor(path: Path, name: str, entry: Any, data: Any) -> Float32:
         kind, shape, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
         if kind not in _DTYPES:
             raise ModelError(f"{path}: {name}: numbers of type {kind} are not supported")
+        if not 0 <= start <= end <= len(data):
+            raise ValueError(f"no such place: {start}, {end}")
         values = np.frombuffer(data[start:end].tobytes(), _DTYPES[kind]).reshape(shape)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise ModelError(f"{path}: {name}: cut short or damaged") from None
     if kind == "BF16":  # the upper half of a number in single precision
         return (values.astype(np.uint32) << 16).view(np.float32)
-    return values.astype(np.float32)
+    with np.errstate(all="ignore"):
+        return values.astype(np.float32)
 
 
 def _read_pickled(path: Path) -> Iterator[tuple[str, Float32]]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from lexbeam.errors import ModelError
 
+LARGEST_NUMBER = 10_000_000
+"""No network has a size beyond this."""
+
 _ACTIVATIONS = {
     "relu": "relu",
     "swish": "swish",
@@ -29,6 +32,8 @@ class Settings:
         value = self.values.get(name, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise ModelError(f'config.json: "{name}" must be a number, not {value!r}')
+        if not 0 <= value <= LARGEST_NUMBER:
+            raise ModelError(f'config.json: "{name}" is {value}; the limit is {LARGEST_NUMBER}')
         return value
 
     def text(self, name: str, default: str = "") -> str:

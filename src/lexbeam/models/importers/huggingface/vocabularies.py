@@ -37,6 +37,12 @@ def find_sentencepiece(folder: Path) -> PieceModel | None:
     return None if path is None else read_pieces(path)
 
 
+def vocabulary_file(folder: Path, name: str) -> Path:
+    """Return the file that a vocabulary was read from: that of a name, or the one for both."""
+    names = (name, *_SPM_NAMES, "tokenizer.json")
+    return next((folder / each for each in names if (folder / each).exists()), folder)
+
+
 def own_ids(model: PieceModel) -> dict[str, int]:
     """Return the ids that SentencePiece itself gives to its pieces."""
     return {piece.text: index for index, piece in enumerate(model.pieces)}
