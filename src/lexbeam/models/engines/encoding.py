@@ -93,8 +93,8 @@ def _put_together(
         if time is None:
             whole[group] = part
         else:
-            inside: tuple[Any, ...] = tuple(
+            index: tuple[Any, ...] = tuple(
                 slice(part.shape[i] if i == time else None) for i in range(1, part.ndim)
             )
-            whole[(group, *inside)] = part
+            whole[(group, *index)] = part
     return whole
