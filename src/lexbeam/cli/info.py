@@ -16,7 +16,7 @@ from lexbeam.translation.translator import load
 @click.argument("model", required=False, metavar="[DIR|PAIR]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(model: str | None, as_json: bool) -> None:
-    """Show what a model is, and whether the compiled search kernel runs.
+    """Show what a model is.
 
     \b
     Examples:
