@@ -6,6 +6,7 @@ machine without a compiler, or without Python's headers, gets the package withou
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import tempfile
@@ -33,6 +34,7 @@ def build_kernel() -> str | None:
             "_kernel",
             [str(source)],
             define_macros=[("SOURCE_CHECKSUM", f"{number}u")],
+            extra_compile_args=["-g0"] if os.name == "posix" else [],
             py_limited_api=True,
         )
         with tempfile.TemporaryDirectory() as folder:

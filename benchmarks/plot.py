@@ -3,6 +3,7 @@
 Figures are kept as they were printed, in ``benchmarks/results``:
 
     python benchmarks/step.py > benchmarks/results/step.txt
+    python benchmarks/step.py --sweep > benchmarks/results/sweep.txt
     python benchmarks/engine.py … > benchmarks/results/engine.txt
 
 From these files the pictures of docs/performance.md are drawn, and its tables filled in: a table
@@ -70,6 +71,26 @@ def draw_step(axes: Any, text: str) -> None:
     axes.set_ylim(bottom=0)
 
 
+def read_sweep(text: str) -> dict[str, Points]:
+    """Return the milliseconds per step by what grows, and by how much there is of it."""
+    row = r"^ *(\w+)((?: +\d+)+)\n +ms((?: +[\d.]+)+)$"
+    return {
+        name: dict(zip(map(int, values.split()), map(float, times.split()), strict=True))
+        for name, values, times in re.findall(row, text, re.MULTILINE)
+    }
+
+
+def draw_sweep(axes: Any, text: str) -> None:
+    """Draw what the search takes per step as constraint tokens, beam or batch grow."""
+    names = {"C": "constraint tokens", "k": "beam size", "batch": "sentences"}
+    lines = [
+        Line(names[name], list(points), list(points.values()), index, index)
+        for index, (name, points) in enumerate(read_sweep(text).items())
+    ]
+    draw_lines(axes, lines, "how many there are of what grows", "ms per step, search alone")
+    axes.set_ylim(bottom=0)
+
+
 def draw_engine(axes: Any, text: str) -> None:
     """Draw what a sentence takes, by number of constraints.
 
@@ -77,7 +98,9 @@ def draw_engine(axes: Any, text: str) -> None:
     """
     table = read_engine(text)
     batches = sorted({batch for _, _, batch in table})
-    beams = sorted({beam for name, beam, _ in table if name == "lexbeam"})
+    widest = max(beam for name, beam, _ in table if name == "lexbeam")
+    table = {key: points for key, points in table.items() if key[1] == widest}
+    beams = [widest]
     lines = [
         Line(
             _named(key, beams),
@@ -115,9 +138,13 @@ def fill_in(page: str, results: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Draw both pictures and fill in the page."""
+    """Draw the pictures and fill in the page."""
     results = {path.name: path.read_text(encoding="utf-8") for path in RESULTS.glob("*.txt")}
-    draws = {"step.txt": ("cost-of-search", draw_step), "engine.txt": ("engines", draw_engine)}
+    draws = {
+        "step.txt": ("cost-of-search", draw_step),
+        "sweep.txt": ("growth-of-search", draw_sweep),
+        "engine.txt": ("engines", draw_engine),
+    }
     for source, (name, draw) in draws.items():
         figure = Figure(name, "", partial(draw, text=results[source]), (6.8, 3.6))
         for kind, content in render(figure).items():

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
@@ -30,6 +31,12 @@ VOCABULARY = 32_000
 EOS = 0
 BATCHES, BEAMS, CONSTRAINTS = (1, 8, 32), (5, 10, 20), (0, 1, 5, 10, 20, 50)
 KINDS = ("phrases", "any", "order", "gap", "soft")
+MIDDLE = {"C": 10, "k": 10, "batch": 1}
+SWEEP = {
+    "C": (0, 1, 2, 5, 10, 20, 50, 100),
+    "k": (1, 2, 5, 10, 20, 50, 100),
+    "batch": (1, 2, 4, 8, 16, 32, 64),
+}
 WORDS = np.arange(VOCABULARY) % 3 > 0
 """Two of three tokens begin a word. Phrases are made of those."""
 
@@ -184,6 +191,23 @@ def measure(
     return 1000 * scorer.searching / scorer.steps
 
 
+def sweep(options: argparse.Namespace) -> None:
+    """Print what a step costs as one of C, k and batch grows; the others stay as in `MIDDLE`."""
+    print(f"ms per step; what does not grow: {MIDDLE}\n")
+    for name, values in SWEEP.items():
+
+        def measure_one(value: int, seed: int, name: str = name) -> float:
+            batch, beam, constraints = (
+                {**MIDDLE, name: value}[each] for each in ("batch", "k", "C")
+            )
+            scorer = PreparedScorer(batch * beam, 2 * beam + 64, 256, options.steps)
+            return measure(options, scorer, batch, beam, constraints, seed)
+
+        median = medians(options.rounds, values, measure_one)
+        print(f"{name:>5}" + "".join(f"{value:>9}" for value in values))
+        print(f"{'ms':>5}" + "".join(f"{median[value]:>9.3f}" for value in values))
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -192,11 +216,16 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--beams", type=int, nargs="+", default=BEAMS)
     parser.add_argument("--kinds", action="store_true", help="compare kinds of constraints")
+    parser.add_argument("--sweep", action="store_true", help="let C, k and batch grow, one a time")
     parser.add_argument("--algorithm", default="dba")
     options = parser.parse_args()
     print(f"load of the machine at the start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
+    print(f"search kernel: {kernel.describe()}")
     if options.kinds:
         compare_kinds(options)
+        return
+    if options.sweep:
+        sweep(options)
         return
     print("ms per step; added: over C = 0; growth: C = 50 over C = 1\n")
     columns = "".join(f"{f'C = {c}':>10}" for c in CONSTRAINTS)

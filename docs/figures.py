@@ -29,11 +29,10 @@ from drawing import (
     set_limits,
     write_text,
 )
-from lexbeam.search.future_cost import AT_THE_START, TOKENS_A_SOURCE_TOKEN
 from lexbeam.study.report.blocks import Figure
 from lexbeam.study.report.figures import render
 from lexbeam.translation.tracing.collect import Candidate, Step
-from recorded_search import RecordedSearch
+from recorded_search import RecordedDraft, RecordedSearch
 
 SHORT = ("Enter the password.", ["Passwort", {"text": "bitte", "case": "exact"}])
 LONG = (
@@ -41,6 +40,8 @@ LONG = (
     ["Passwort", {"text": "anschließend", "case": "exact"}, "Schaltfläche", "Geben Sie"],
 )
 BEAM = 5
+WORDS = ("#B3392F", "#3B6FB5", "#6F9F7A", "#8A6FB0")
+"""The colours of the words of the long one."""
 
 
 _SQUARE = {"marker": "s", "markersize": 5.5, "markeredgewidth": 1.1, "zorder": 4}
@@ -283,26 +284,16 @@ def draw_unwinding(axes: Any, recorded: RecordedSearch) -> None:
 # Looking ahead
 
 
-def draw_expected_cost(axes: Any, recorded: RecordedSearch) -> None:
-    """Draw the model's answers for constraints, and what `lookahead` expects them to cost."""
-    asked = list(recorded.asked())
-    total, means, costs = 0.0, list[float](), list[float]()
-    expected = TOKENS_A_SOURCE_TOKEN * len(recorded.search.job.source)
-    for number in range(len(recorded.steps)):
-        so_far = [max(answer, -40.0) for step, answer in asked if step <= number]
-        total = sum(so_far) / len(so_far)
-        progress = min((number + 1) / expected, 1.0)
-        means.append(total)
-        costs.append(total * (AT_THE_START + (1 - AT_THE_START) * progress))
-    steps = range(1, len(means) + 1)
-    dots = {"s": 16, "color": "#6F9F7A", "linewidth": 0, "alpha": 0.75}
-    axes.scatter([s + 1 for s, _ in asked], [p for _, p in asked], label="model’s answers", **dots)
-    axes.plot(steps, means, color=FAINT, linestyle="--", label="their mean so far, $m$")
-    axes.plot(steps, costs, color=PATH, linewidth=2.4, label="expected cost")
-    axes.set_xlabel("step")
+def draw_expected_cost(axes: Any, drafted: RecordedDraft) -> None:
+    """Draw what each word would cost at the places of the draft, and what it is expected to."""
+    places = range(1, len(drafted.tokens) + 1)
+    for number, (word, colour) in enumerate(zip(drafted.words, WORDS, strict=True)):
+        dots = {"s": 22, "color": colour, "edgecolor": INK, "linewidth": 0.5, "zorder": 3}
+        axes.scatter(places, drafted.log_prob[:, number], **dots)
+        axes.plot(places, drafted.prices[:, number], color=colour, linewidth=2.2, label=word)
+    axes.set_xticks(list(places), drafted.tokens, rotation=45, ha="right", fontsize=9)
     axes.set_ylabel("log-probability")
-    axes.set_xticks(list(steps))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=9)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, fontsize=9)
 
 
 def draw_shares(axes: Any, both: Sequence[RecordedSearch]) -> None:
@@ -339,6 +330,7 @@ def pictures() -> list[Figure]:
     """Search, and return the figures."""
     short = RecordedSearch.record(*SHORT, "dba", BEAM)
     long = [RecordedSearch.record(*LONG, algorithm, BEAM) for algorithm in ("dba", "lookahead")]
+    drafted = RecordedDraft.record(*LONG)
     wider = RecordedSearch.record(*SHORT, "dba", 2 * BEAM)
     wide = 0.55 + 0.86 * len(short.steps)
     rows = sum(max(s.banks[b].filled for s in short.steps) for b in range(short.size + 1))
@@ -354,7 +346,7 @@ def pictures() -> list[Figure]:
         Figure(
             "unwinding", "", partial(draw_unwinding, recorded=short), (0.66 * pieces + 0.9, 2.2)
         ),
-        Figure("expected-cost", "", partial(draw_expected_cost, recorded=long[1]), (6.4, 3.6)),
+        Figure("expected-cost", "", partial(draw_expected_cost, drafted=drafted), (6.4, 4.0)),
         Figure("shares", "", partial(draw_shares, both=long), (0.4 * longest + 0.8, 5.4)),
     ]
 

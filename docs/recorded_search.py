@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
+
+import numpy as np
 
 import lexbeam
-from lexbeam.search.automaton.patterns import Pattern, TokenConstraint
+from lexbeam.search.arrays import FloatArray
+from lexbeam.search.automaton.parts import Part
+from lexbeam.search.draft import Draft, write_draft
+from lexbeam.search.future_cost import prices_by_place
 from lexbeam.translation.tracing.collect import Candidate, SearchTrace, Step
 
 
@@ -63,16 +69,6 @@ class RecordedSearch:
             return "(start)"
         return " ".join(self.written[c.token] for c in self.way_to(step, self.standing(step)[slot]))
 
-    def asked(self) -> Iterator[tuple[int, float]]:
-        """Yield what the model answered, step by step, for tokens that begin a constraint."""
-        beginnings = {token for demand in self.search.job.phrases for token in _first(demand)}
-        for number, step in enumerate(self.steps):
-            before = self.search.steps[number - 1].beam if number else ()
-            for candidate in step.candidates:
-                if candidate.token in beginnings and "constraint" in candidate.origins:
-                    standing = before[candidate.parent] if before else None
-                    yield number, candidate.score - (standing.score if standing else 0.0)
-
     def unwound(self) -> tuple[int, Candidate] | None:
         """Find a candidate that breaks a phrase off: early, and with something met if any has."""
         found = [
@@ -94,10 +90,47 @@ class RecordedSearch:
         return min(1, len(self.steps) - 1)
 
 
-def _first(demand: TokenConstraint) -> set[int]:
-    if isinstance(demand, Pattern):
-        return {form.tokens[0] for part in demand.parts for form in part}
-    return {demand[0]}
+@dataclass(frozen=True)
+class RecordedDraft:
+    """The draft of a search, and what demanded words would cost at its places."""
+
+    tokens: list[str]
+    """What the draft says; at each place the words would come before it."""
+    words: list[str]
+    log_prob: FloatArray  # shape: (places, words)
+    prices: FloatArray
+    """What each word is expected to cost before an output takes a token. # shape: as log_prob"""
+
+    @classmethod
+    def record(cls, text: str, constraints: Sequence[Any]) -> RecordedDraft:
+        """Translate with the model that comes along, and keep the draft."""
+        translator = lexbeam.load("en-de")
+        kept: list[tuple[Draft, list[list[Part]]]] = []
+
+        def write(*given: Any) -> Draft:
+            kept.append((write_draft(*given), given[3]))
+            return kept[-1][0]
+
+        with patch("lexbeam.search.beam_search.write_draft", write):
+            translator.translate(text, constraints, split=False)
+        ((draft, (parts,)),) = kept
+        length = int(draft.lengths[0]) + 1
+        follows = np.array([[part.follows] for part in parts])
+        prices = prices_by_place(draft, follows)[:length, :, 0]
+        log_prob = np.maximum(draft.log_prob[:length, :, 0], prices.min() - 2)
+        free = translator.trace(text, [], algorithm="beam", beam_size=1, lag=0.0, split=False)
+        (sentence,) = free.sentences
+        steps = sentence.search.steps[:length]
+        tokens = [step.candidates[_taken(step)].token for step in steps]
+        words = [each if isinstance(each, str) else each["text"] for each in constraints]
+        return cls(list(map(_shown, free.pieces(tokens))), words, log_prob, prices)
+
+
+def _taken(step: Step) -> int:
+    """Return the candidate in the only slot."""
+    (slot,) = step.beam
+    assert slot is not None
+    return slot.candidate
 
 
 def _shown(piece: str) -> str:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lexbeam.cli.main import COMMANDS, main
 from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.models import registry
+from lexbeam.search import kernel
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.translator import Translator
 
@@ -389,8 +390,9 @@ def test_train_says_what_is_wrong_with_a_configuration(tmp_path: Path) -> None:
 
 
 def test_info_shows_what_a_model_is() -> None:
-    assert run("info", "x").stdout == "name  echo\n"
-    assert json.loads(run("info", "x", "--json").stdout) == {"name": "echo"}
+    runs = kernel.describe()
+    assert run("info", "x").stdout == f"name    echo\nkernel  {runs}\n"
+    assert json.loads(run("info", "x", "--json").stdout) == {"name": "echo", "kernel": runs}
 
 
 def test_models_lists_what_was_pulled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

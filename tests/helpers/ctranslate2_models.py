@@ -56,13 +56,16 @@ def opennmt(
     tied: bool = True,
     separate: bool = False,
     seed: int = 0,
+    eagerness: float = 0.0,
     **options: Any,
 ) -> Path:
     """Write a random network of the kind that OpenNMT trains, and its SentencePiece model.
 
-    The order of the tokens is not SentencePiece's. ``options`` are those of the specification.
+    The order of the tokens is not SentencePiece's. ``eagerness`` is added to the score of the end
+    of sentence; ``options`` are those of the specification.
     """
     spec = random_spec(*_vocabularies(folder, separate, seed), tied, encodings, seed, **options)
+    spec.decoder.projection.bias[SPECIAL.index("</s>")] += eagerness
     return save(spec, folder, quantization, **(settings or {}))
 
 

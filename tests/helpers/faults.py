@@ -61,24 +61,28 @@ class Campaign:
         if self._raylets:
             command += ["--ray", self._raylets.address]
         run = start(command, self._folder, LOOPBACK)
-        for number in range(self._options.kills):
-            is_dead = self._wait(run, seconds / (self._options.kills + 1))
-            done = len(list((self._folder / "killed").glob("part-*")))
+        total = -(-self._options.lines // self._options.shard)
+        moments = sorted(self._random.uniform(0, total) for _ in range(self._options.kills))
+        for number, moment in enumerate(moments):
+            is_dead = self._wait(run, moment, seconds / total)
             what = "nothing: it was done" if is_dead else self._kill(run, number)
-            print(f"kill {number + 1}: {what}, with {done} parts there", flush=True)
+            print(f"kill {number + 1}: {what}, with {self._parts()} parts there", flush=True)
             if run.poll() is not None:
                 run.communicate()
                 run = start(command, self._folder, LOOPBACK)
         self._end(run)
 
-    def _wait(self, run: Started, mean: float) -> bool:
-        """Wait for a random time; return whether the run has ended by itself."""
-        until = time.monotonic() + self._random.uniform(0.2, 1.8) * mean
-        while time.monotonic() < until:
+    def _parts(self) -> int:
+        return sum(1 for _ in (self._folder / "killed").glob("part-*"))
+
+    def _wait(self, run: Started, moment: float, part_seconds: float) -> bool:
+        """Wait until so many parts are there; return whether the run has ended before."""
+        while self._parts() < int(moment):
             if run.poll() is not None:
                 return True
             time.sleep(0.05)
-        return False
+        time.sleep((moment - int(moment)) * part_seconds)  # in the middle of the next
+        return run.poll() is not None
 
     def _kill(self, run: Started, number: int) -> str:
         """Kill a worker, a machine or the whole run; say which."""

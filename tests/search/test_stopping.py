@@ -6,7 +6,14 @@ import pytest
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
-from lexbeam.search.stopping import LENGTHS_EXPECTED, are_done, likely_longest, prune
+from lexbeam.search.stopping import (
+    LENGTHS_EXPECTED,
+    SLOTS_PER_LAG,
+    LookAhead,
+    are_done,
+    likely_longest,
+    prune,
+)
 
 
 def beam(log_probs: list[float], banks: list[int] | None = None) -> Beam:
@@ -81,3 +88,23 @@ def test_lag_of_plain_search_is_measured_against_what_has_not_finished() -> None
     live = live._replace(finished=has_ended, live=~has_ended)
     pruned = prune(live, finished(-0.1, -np.inf), Settings(lag=3.0, prune=None))
     assert pruned.live.tolist() == [[False, True, True, False]]
+
+
+def test_lag_of_a_drafted_sentence_is_measured_across_banks() -> None:
+    live = beam([-1.0, -4.5, -9.0, -11.0], banks=[0, 0, 1, 1])
+    worth = np.array([[-20.0, -12.0, -11.0, -11.1 - 3.0 * (1 + 4 / SLOTS_PER_LAG)]])
+    for draft, expected in ((10, [False, True, True, False]), (0, [True, False, True, True])):
+        ahead = LookAhead(worth, np.array([draft]), np.zeros(1))
+        pruned = prune(live, Finished.none(1, 1), Settings(beam_size=4, lag=3.0), ahead)
+        assert pruned.live[0].tolist() == expected
+
+
+def test_to_go_on_a_hypothesis_may_lose_what_the_tokens_of_its_draft_have_cost() -> None:
+    """However much its score would gain by its length: the draft has 10 tokens, 0.5 each."""
+    live = beam([-28.0, -30.1, -31.4, -34.0])
+    ahead = LookAhead(np.zeros((1, 4)), np.array([10]), np.array([-0.5]))
+    for length, expected in ((14, [1, 0, 0, 0]), (12, [1, 1, 0, 0]), (9, [1, 1, 1, 0])):
+        done = finished(-30.0)._replace(step=np.array([[length - 1]]))
+        assert prune(live, done, Settings(), ahead).live[0].tolist() == expected
+    assert prune(live, finished(-30.0), Settings(prune=20.0)).live.all()
+    assert prune(live, done, Settings(prune=None), ahead).live.all()

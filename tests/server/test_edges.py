@@ -113,6 +113,16 @@ def test_terms_may_have_1024_bytes(server: str) -> None:
             ask(server, "DELETE", f"/v2/glossaries/{reply.json['glossary_id']}")
 
 
+def test_glossaries_may_have_ten_mebibytes(server: str) -> None:
+    lines = [f"{'term' * 250} {n}\t{n}" for n in range(10_300)]
+    large = {**GLOSSARY, "entries": "\n".join(lines[:10_200])}
+    made = ask(server, "POST", "/v2/glossaries", form=large)
+    assert made.json["entry_count"] == 10_200
+    ask(server, "DELETE", f"/v2/glossaries/{made.json['glossary_id']}")
+    too_large = {**GLOSSARY, "entries": "\n".join(lines) + " " * 500_000}
+    assert ask(server, "POST", "/v2/glossaries", too_large).status == 413
+
+
 def test_a_request_that_fails_costs_nothing(server: str) -> None:
     before = ask(server, "GET", "/v2/usage").json["character_count"]
     wrong = {**HELLO, "constraints": ["neu"], "avoid": ["neu"]}

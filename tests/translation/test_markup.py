@@ -180,3 +180,66 @@ def test_whatever_is_answered_codes_are_there_once_and_balanced(
 @pytest.mark.parametrize("text", ["Hello", " Hello  you ", "a\nb"])
 def test_the_same_text_comes_back_from_an_engine_that_changes_nothing(text: str) -> None:
     assert translated((text,), str) == text
+
+
+def test_a_mask_is_no_part_of_a_word() -> None:
+    source = ("Open the file ", NAME, " now")
+    change = {"Open the file ID1 now": "Datei-ID1 öffnen", "Open the file [1] now": "Datei [1] auf"}
+    assert translated(source, change) == "Datei {name} auf"
+    del change["Open the file [1] now"]
+    assert translated(source, change) == "Datei {name} öffnen"
+    glued = {"Open the file ID1 now": "DateiID1 öffnen", "Open the file ID1 now !": "ID1 öffnen"}
+    assert translated(source, glued) == "{name} öffnen"
+
+
+def test_masks_are_demanded_exactly_once() -> None:
+    engine = Dictionary({"Hello ID1": "Hallo", "Hello ID1 !": "Hallo ID1"})
+    translate_marked([("Hello ", NAME)], engine)
+    assert engine.asked[-1].constraints == ({"text": "ID1", "case": "exact", "exactly": 1},)
+
+
+def test_lines_of_a_text_are_asked_for_together() -> None:
+    engine = Dictionary(str.upper)
+    waves: list[int] = []
+
+    def counted(requests: Sequence[Request]) -> list[Answer | LexbeamError]:
+        waves.append(len(requests))
+        return engine(requests)
+
+    translate_marked([("One ", NAME, BREAK, "two ", NAME, BREAK, "three")], counted)
+    assert waves == [3]
+
+
+class Always:
+    """An engine that has one answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __call__(self, requests: Sequence[Request]) -> list[Answer | LexbeamError]:
+        return [self._answer for _ in requests]
+
+
+def test_punctuation_stays_outside_of_a_pair_as_in_the_source() -> None:
+    source = ("See ", BOLD[0], "the docs (new)", BOLD[1], ".")
+    links = [((0, 3), (0, 4)), ((4, 7), (5, 8)), ((8, 12), (9, 13)), ((13, 18), (14, 20))]
+    answer = Answer("Lies die Doku (neu).", alignment=links)
+    (target,) = translate_marked([source], Always(answer))
+    assert isinstance(target, list)
+    assert plain(fill_in(target, source)) == "Lies <b>die Doku (neu)</b>."
+
+
+def test_a_pair_around_a_mask_is_around_it_again() -> None:
+    source = ("There is ", BOLD[0], NUMBER, BOLD[1], " item")
+    answer = Answer("Es gibt ein 47-Element", alignment=[((9, 11), (8, 14))])
+    (target,) = translate_marked([source], Always(answer))
+    assert isinstance(target, list)
+    assert plain(fill_in(target, source)) == "Es gibt ein <b>%d</b> Element"
+
+
+def test_a_comma_before_the_words_of_a_pair_stays_outside() -> None:
+    source = ("Try ", BOLD[0], "clearing it", BOLD[1], ".")
+    answer = Answer("Versuche, es zu leeren.", alignment=[((4, 12), (8, 22)), ((13, 15), (10, 12))])
+    (target,) = translate_marked([source], Always(answer))
+    assert isinstance(target, list)
+    assert plain(fill_in(target, source)) == "Versuche, <b>es zu leeren</b>."

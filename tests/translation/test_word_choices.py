@@ -12,7 +12,7 @@ def translator() -> Translator:
 
 
 def test_words_that_the_model_might_have_begun(translator: Translator) -> None:
-    found = translator.word_beginnings("The password is wrong.", "Das ", "Kennwort")
+    found = translator.word_choices.beginnings("The password is wrong.", "Das ", "Kennwort")
     assert found[0].text.startswith("Das Pass")
     assert [each.log_prob for each in found] == sorted(
         (each.log_prob for each in found), reverse=True
@@ -22,18 +22,18 @@ def test_words_that_the_model_might_have_begun(translator: Translator) -> None:
 
 
 def test_the_first_word(translator: Translator) -> None:
-    found = translator.word_beginnings("Please enter your name.", "", "Bitte")
+    found = translator.word_choices.beginnings("Please enter your name.", "", "Bitte")
     assert "Geben" in [each.text for each in found]
 
 
 def test_a_place_within_a_word_has_none(translator: Translator) -> None:
-    assert translator.word_beginnings("The password is wrong.", "Das Kenn", "wort") == []
+    assert translator.word_choices.beginnings("The password is wrong.", "Das Kenn", "wort") == []
 
 
 def test_a_text_that_is_too_long_has_none(translator: Translator) -> None:
-    assert translator.word_beginnings("a b " * 5000, "Das ", "Kennwort") == []
+    assert translator.word_choices.beginnings("a b " * 5000, "Das ", "Kennwort") == []
 
 
 def test_length(translator: Translator) -> None:
-    assert translator.length("Kennwort") == 1
-    assert translator.length(" ") == 0
+    assert translator.word_choices.length("Kennwort") == 1
+    assert translator.word_choices.length(" ") == 0

@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from lexbeam.cli.line_options import NAMES, check_line_format, line_options, read_asked
+from lexbeam.cli.report_options import report_option, write_rows
 from lexbeam.cli.start import INTERRUPTED
 from lexbeam.cli.terminal import graceful
 from lexbeam.corpus.formats import Writing
+from lexbeam.corpus.reporting import read_reports
 from lexbeam.corpus.run import SHARD_ROWS, Corpus, translate_corpus
 
 _HELP = """Translate a corpus: text, JSON lines or Parquet, by the names of the files.
@@ -26,6 +28,10 @@ Into a folder, in four processes:
 With a glossary, constraints for each record, and other fields kept:
   lexbeam corpus crawl-*.jsonl.gz -o out --glossary terms.csv --processes 8
   lexbeam corpus data/*.parquet -o out --text sentence
+
+\b
+With a report on every term, once all is done:
+  lexbeam corpus news.txt -o out --glossary terms.csv --report terms.html
 
 \b
 On a Ray cluster whose machines share the files (extra "ray"):
@@ -76,6 +82,7 @@ _MOST_SHOWN = 20  # rows that have failed; the manifest has all of them
     help="Take longer texts for errors.",
 )
 @line_options
+@report_option
 def command(
     inputs: tuple[str, ...],
     output: Path,
@@ -90,10 +97,12 @@ def command(
     signature: bool,
     tabs: bool,
     ordered: bool,
+    report: Path | None,
     **options: Any,
 ) -> None:
     """Translate files into a folder."""
     check_line_format(as_json, tabs, ordered)
+    options["prices"] |= report is not None
     corpus = Corpus(
         inputs=inputs,
         output=output,
@@ -104,6 +113,7 @@ def command(
         lines="jsonl" if as_json else "text" if tabs else None,
         shard_rows=shard,
         names=NAMES,
+        report=report is not None,
     )
     several = None if processes == 1 and ray is None else processes
     with graceful(), CorpusProgress() as progress:
@@ -117,6 +127,9 @@ def command(
                 err=True,
             )
             sys.exit(INTERRUPTED)
+    if report:
+        parts = sorted(path.name for path in output.glob("part-*"))
+        write_rows(report, *read_reports(output, parts))
     if counts["failed"] > _MOST_SHOWN:
         _say(f"{counts['failed']} rows have failed: see {output / 'manifest.json'}")
     sys.exit(1 if counts["failed"] else 0)

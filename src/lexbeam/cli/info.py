@@ -1,4 +1,4 @@
-"""``lexbeam info``: what a model is."""
+"""``lexbeam info``: what a model is, and what searches it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lexbeam.search import kernel
 from lexbeam.translation.translator import load
 
 
@@ -15,14 +16,14 @@ from lexbeam.translation.translator import load
 @click.argument("model", required=False, metavar="[DIR|PAIR]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(model: str | None, as_json: bool) -> None:
-    """Show what a model is.
+    """Show what a model is, and whether the compiled search kernel runs.
 
     \b
     Examples:
       lexbeam info en-pt
       lexbeam info ./my-model --json
     """
-    facts = load(model).info
+    facts = {**load(model).info, "kernel": kernel.describe()}
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return

@@ -24,7 +24,7 @@ Examples:
 """
 
 COMMANDS = {
-    "corpus": "Translate a corpus in several processes, or on a Ray cluster.",
+    "corpus": "Translate a corpus: text, JSON lines or Parquet, by the names of the files.",
     "file": "Translate whole files: PO, XLIFF, JSON, Markdown, DOCX and more.",
     "glossary": "Look into glossary files: CSV, TSV and TBX.",
     "import": "Turn models of other makers into bundles, which translate takes.",

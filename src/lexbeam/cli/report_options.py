@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from lexbeam.errors import InputError
-from lexbeam.translation.reporting import SUFFIXES, Reporter, write
+from lexbeam.translation.reporting import SUFFIXES, Reporter, Row, Summary, write
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,9 +33,13 @@ def _check(_context: click.Context, _parameter: click.Parameter, path: Path | No
 
 def write_report(path: Path, reporter: Reporter) -> None:
     """Write the report on what was translated, and say so on standard error."""
-    rows = reporter.finish()
+    write_rows(path, reporter.finish(), reporter.summary)
+
+
+def write_rows(path: Path, rows: Sequence[Row], summary: Summary) -> None:
+    """Write a report, and say so on standard error."""
     try:
-        write(path, rows, reporter.summary)
+        write(path, rows, summary)
     except OSError as error:
         raise InputError(f"{path}: can't be written: {error.strerror or error}") from error
     met = sum(row.status == "met" for row in rows)

@@ -1,7 +1,7 @@
 """The output folder of a run: its parts, and ``manifest.json``, which says what they are.
 
 A part that is there is done. Parts that were finished are written down in a journal beside them,
-one a line, so that a run that was killed goes on; when all are there, the manifest has the counts
+one per line, so that a run that was killed goes on; when all are there, the manifest has the counts
 and hashes of all, and the journal goes.
 """
 

@@ -58,6 +58,8 @@ class Corpus:
     lines: str | None = None
     shard_rows: int = SHARD_ROWS
     names: tuple[str, str] = ("constraints", "avoid")
+    report: bool = False
+    """Whether to keep what became of each constraint; see `read_report`."""
 
 
 def translate_corpus(
@@ -111,6 +113,7 @@ def _header(corpus: Corpus, translator: Translator) -> dict[str, Any]:
             **asdict(corpus.writing),
         },
         "shard": corpus.shard_rows,
+        **({"report": True} if corpus.report else {}),
     }
 
 
@@ -128,6 +131,7 @@ def _task(corpus: Corpus, folder: OutputFolder, translator: Translator) -> Task:
         asked=corpus.asked,
         writing=corpus.writing,
         names=corpus.names,
+        report=corpus.report,
         digest=model_digest(translator, corpus.asked),
     )
 

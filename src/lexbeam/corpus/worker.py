@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lexbeam.corpus.formats import Rows, Writing, get_format
 from lexbeam.corpus.plan import Shard
+from lexbeam.corpus.reporting import report_path, write_part_report
 from lexbeam.corpus.requests import translate_requests
 from lexbeam.errors import InputError, ModelError
 from lexbeam.text.atomic_write import write_file
@@ -36,6 +37,8 @@ class Task:
     asked: Asked
     writing: Writing
     names: tuple[str, str] = ("constraints", "avoid")
+    report: bool = False
+    """Whether each part has a report on its constraints beside it."""
     digest: str | None = None
     """The digest of the model that the run began with."""
     version: str = __version__
@@ -75,7 +78,7 @@ class Worker:
         digest = model_digest(self._translator, task.asked)
         if task.digest is not None and digest != task.digest:
             raise ModelError(
-                f"the model {task.model or 'that comes along'} differs from the one that the run "
+                f"the model {task.model or 'that is bundled'} differs from the one that the run "
                 "began with: put the same files on all machines"
             )
         self._common = task.asked.request(self._translator.info, task.names)
@@ -86,8 +89,12 @@ class Worker:
         rows = get_format(format_).read(Path(path), shard.slice, self._common, self._task.writing)
         duplicates = self._translate(rows, on_rows)
         content = rows.content()
-        target = Path(self._task.output) / shard.part
+        output = Path(self._task.output)
+        target = output / shard.part
         try:
+            if self._task.report:
+                beside = report_path(output, shard.part)
+                write_part_report(beside, self._translator, rows.lines, Path(path).name)
             write_file(target, content)
         except OSError as error:
             raise InputError(f"{target}: can't be written: {error.strerror or error}") from error

@@ -55,7 +55,7 @@ class TranslatorEngine:
     def _request(self, request: Request) -> TextRequest:
         settings = {k: v for k, v in self._settings.items() if k not in ("glossary", "keep")}
         settings["nbest"] = request.nbest
-        settings["alignments"] = True
+        settings["alignments"] = request.aligned
         settings["beam_size"] = max(int(settings.get("beam_size", 10)), request.nbest)
         return TextRequest(
             request.text,

@@ -16,6 +16,9 @@ _COMPLEX = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal|choice
 _SELECTOR = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?:=\s*-?\d+|[\w-]+)\s*\{")
 _LIMIT = re.compile(r"\s*(?:[-+]?\d+(?:\.\d+)?|-?∞)\s*[#<≤]")
 """Where the values of a branch of ``choice`` begin."""
+_TAG = re.compile(r"</?(?:[A-Za-z][\w:.-]*|\d+)(?:\s[^<>]*)?/?>")
+"""A tag, with any arguments in its attributes."""
+_PLAIN = re.compile(r"[^'{}#|<]+")
 _MAX_DEPTH = 20
 _SYNTAXES = ("tags", "entities", "urls")
 
@@ -72,8 +75,8 @@ class Message:
                 parts.append(Code("#", number=True, verbatim=True))
                 at += 1
             else:
-                stop = re.compile(r"['{}#|]").search(text, at + 1)
-                end = stop.start() if stop else len(text)
+                found = _TAG.match(text, at) or _PLAIN.match(text, at)
+                end = found.end() if found else at + 1
                 parts.append(text[at:end])
                 at = end
         message.marked = mark_parts(_merged(parts), _SYNTAXES)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import InputError, LexbeamError, SettingError
+from lexbeam.files.encodings import codec_name
 from lexbeam.files.engine import Translates, TranslatorEngine, text_key
 from lexbeam.files.formats import find_format
 from lexbeam.files.journal import Journal, write_whole
@@ -28,7 +29,7 @@ from lexbeam.translation.marked_text import (
 )
 from lexbeam.translation.markup import translate_marked
 
-WINDOW = 256
+WINDOW = 512
 """Texts translated together, and written to the journal together."""
 
 KEPT = 10_000
@@ -121,6 +122,8 @@ def translate(
         InputError: the file can't be read or written, or is for other languages.
     """
     source, target = Path(path), Path(os.path.realpath(out))
+    if encoding:
+        codec_name(encoding)  # or say that it is unknown
     job = _Job(source, translator.info, only, format=format, final=final)
     with _Named(source):
         engine = TranslatorEngine(translator, constraints, avoid, settings)

@@ -1,4 +1,4 @@
-"""The journal of a job: finished texts, one a line, so that a job that was killed goes on.
+"""The journal of a job: finished texts, one per line, so that a job that was killed goes on.
 
 It stands beside the output and goes when the output is there. A line that was cut short by the
 end of the process is left out when it is read.

@@ -67,7 +67,7 @@ class Unit:
 
     @property
     def source(self) -> str:
-        """The source as a reader of the file sees it; of several, one a line."""
+        """The source as a reader of the file sees it; of several, one per line."""
         return "\n".join(plain(source) for source in self.sources)
 
     @property

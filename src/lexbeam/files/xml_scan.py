@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
@@ -10,6 +11,9 @@ from lexbeam.files.units import Edit, Options, Unit
 from lexbeam.files.xml_inline import POINT, Inline, read_inline, write_inline
 from lexbeam.files.xml_scanner import Token, XmlFile
 from lexbeam.translation.marked_text import MarkedText, is_translatable
+
+_WORDLESS = re.compile(rb"(?:%#@\w+@|%(?:\d\$)?l{0,2}[du@]|[^<&%A-Za-z\x80-\xff])*+")
+"""A text that one sees at a glance to have no words."""
 
 
 class XmlScan:
@@ -30,6 +34,8 @@ class XmlScan:
         note: str = "",
     ) -> Unit | None:
         """Return the unit of a text between two tags, None if it has no words."""
+        if _WORDLESS.fullmatch(self._xml.data, *span):
+            return None
         source = read_inline(self._xml, *span, _point, syntaxes=syntaxes)
         if not is_translatable(source):
             return None

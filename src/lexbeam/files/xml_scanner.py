@@ -201,6 +201,8 @@ class XmlFile:
 
     def text(self, start: int, end: int) -> str:
         """Return the text of a stretch: references resolved, tags left out."""
+        if self.data.find(b"<", start, end) < 0:
+            return unescape(self.raw(start, end))
         return "".join(
             unescape(self.raw(token.start, token.end))
             if token.kind == "text"

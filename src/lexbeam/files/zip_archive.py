@@ -45,13 +45,21 @@ class Archive:
                 raise InputError(f"the archive has {info.filename!r} twice")
             names.add(info.filename)
         self.infos = infos
+        for info in infos:
+            self._read(info, keep=False)
 
     def read(self, name: str) -> bytes:
         """Return a part."""
-        info = self._zip.getinfo(name)
+        return self._read(self._zip.getinfo(name))
+
+    def _read(self, info: zipfile.ZipInfo, keep: bool = True) -> bytes:
+        """Read a part piece by piece; return it, or nothing if it is only to be checked."""
+        name, pieces, size = info.filename, [], 0
         try:
             with self._zip.open(info) as part:
-                data = part.read(info.file_size + 1)
+                while piece := part.read(1 << 20):
+                    size += len(piece)
+                    pieces += [piece] if keep else []
         except (
             zipfile.BadZipFile,
             OSError,
@@ -62,9 +70,9 @@ class Archive:
             NotImplementedError,
         ) as error:
             raise InputError(f"{name} in the archive is damaged: {error}") from None
-        if len(data) != info.file_size:
+        if size != info.file_size:
             raise InputError(f"{name} in the archive is not as large as it says")
-        return data
+        return b"".join(pieces)
 
     def written(self, changed: Mapping[str, bytes]) -> bytes:
         """Return the archive with some parts changed: same order, same dates."""

@@ -16,7 +16,7 @@ looks like a model.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from lexbeam.errors import ModelError, SettingError
 from lexbeam.models import calibration, formats, shortlist
 from lexbeam.models.bundle_manifest import (
     ALIGNMENT,
+    ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
     MANIFEST,
@@ -96,6 +97,7 @@ def write(
     precision: str = "int8",
     origin: str | None = None,
     alignment: tuple[int, int] | None = None,
+    sets_aside: bool = False,
 ) -> None:
     """Write a network as a bundle.
 
@@ -103,24 +105,23 @@ def write(
         config: the network's kind, sizes and options.
         weights: weights by Marian's names, matrices with the input dimension first. In float;
             matrices that are in eight bits already are kept as they are.
-        source_spm: the SentencePiece model, a file or its content; of both languages if
-            there is no ``target_spm``. Or a Moses vocabulary, which is always of both.
+        source_spm: the SentencePiece model, or a Moses vocabulary; of both languages if
+            there is no ``target_spm``.
         folder: the folder to write to; made if it does not exist.
         target_spm: the SentencePiece model of the target language, if it has its own.
         shortlist_file: Marian's binary shortlist, if there is one.
         source_language: its code, for people to read.
-        target_language: its code; also decides how output text is joined.
+        target_language: the same; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
-        calibration_text: some dozens of source sentences to measure the ranges of activations
-            on. Without them each product measures its own: slower, and not the same in batches.
+        calibration_text: some dozens of sources to measure the ranges of activations on.
         framing: tokens around source and output, if the end of sentence alone is not enough.
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
+        sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
     """
     check_precision(precision)
-    framing = framing or Framing()
-    network = _describe_network(config, framing, alignment)
+    network = _describe_network(config, framing := framing or Framing(), alignment)
     finite = check_finite(weights)
     kept = round_weights(config, finite) if precision == "int8" else to_floats(finite)
     config.build(kept)  # reports whatever is missing, before anything is written
@@ -131,14 +132,21 @@ def write(
         multipliers = _calibrate(config, floats, folder, files, calibration_text, framing)
         kept = with_multipliers(kept, multipliers)
     write_weights(folder / WEIGHTS, kept)
-    manifest = {
-        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
-        **network,
+    facts = {
         "source_language": source_language,
         "target_language": target_language,
         "max_source_length": max_source_length,
         "precision": precision,
         "origin": origin,
+        **({"finishing": ASIDE} if sets_aside else {}),
+    }
+    _write_manifest(folder, files, {**network, **facts})
+
+
+def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, Any]) -> None:
+    manifest = {
+        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
+        **facts,
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -217,7 +225,9 @@ def load(path: str | Path, threads: int = 1) -> Model:
         **({"alignment": alignment} if alignment else {}),
         "files": [str(folder / name) for name in manifest["files"]],
     }
-    return Model(engine, source, target, manifest["max_source_length"], info, framing)
+    sets_aside = manifest.get("finishing") == ASIDE
+    longest = manifest["max_source_length"]
+    return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
 def _attending(

@@ -20,6 +20,9 @@ FORMAT, FORMAT_OF_MOSES = 2, 3
 MANIFEST = "manifest.json"
 WEIGHTS, SOURCE, TARGET, SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
 ALIGNMENT = ("layer", "head")
+ASIDE = "aside"
+"""What has finished leaves its slot of the beam; see `lexbeam.models.model.Model`."""
+
 _READABLE = (1, 2, 3)  # format 1 had no framing, no precision and no origin
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -54,6 +57,7 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "precision": (" or ".join(_PRECISIONS), lambda value: value in _PRECISIONS),
     "origin": ("text or null", _is_text_or_none),
     "framing": ("an object", lambda value: isinstance(value, dict)),
+    "finishing": (ASIDE, lambda value: value == ASIDE),
 }
 """The fields of a manifest: what each must be, in words and as a check."""
 

@@ -17,6 +17,7 @@ from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.weights import Float32
+from lexbeam.search.arrays import IntArray
 from lexbeam.search.beam_search import decode
 
 _SPREAD = 3.0  # how many standard deviations above their mean peaks are still represented
@@ -36,8 +37,8 @@ class _Observer(OnnxEngine):
         names = [output.name for output in (self._single_decoder or self._decoder).get_outputs()]
         self._observed = [name for name in names if name.split(".")[0] in _LARGEST]
 
-    def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
-        found = super()._encode(feed)
+    def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
+        found = super()._encode(feed, lengths)
         for name in [name for name in found if name.split(".")[0] in _LARGEST]:
             self.peaks[name].append(float(found.pop(name)))
         return found

@@ -39,6 +39,9 @@ class Model:
 
     The engine reads sources as ids of ``source`` with the ``framing`` around them.
     ``max_source_length`` counts pieces; the network has seen no longer sentences in training.
+    ``sets_aside`` says how a search without constraints ends, if nothing else is asked for: as
+    in the toolkit the model comes from, where what has finished leaves its slot of the beam, and
+    a sentence is done when as many have finished as there are slots.
     """
 
     engine: Scorer
@@ -47,6 +50,7 @@ class Model:
     max_source_length: int
     info: Mapping[str, Any]
     framing: Framing = Framing()
+    sets_aside: bool = False
 
     @cached_property
     def source_text(self) -> SourceText:

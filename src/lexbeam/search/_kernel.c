@@ -572,6 +572,123 @@ done:
     return buffers.failed ? NULL : PyLong_FromSsize_t(width);
 }
 
+/* --- what constraints are going to cost -------------------------------------------------------- */
+
+/* sum_by_kind(tokens, targets, scores, sentence, kind_of_node, lowest, sums, counts): add up what
+   the model answered for asked tokens, by sentence and by the kind of the node that they lead to.
+   shape of sums and counts: (sentences, 2), of sentence: (rows,). */
+static PyObject *sum_by_kind(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 8) return PyErr_Format(PyExc_TypeError, "8 arguments, not %zd", nargs);
+    double lowest = PyFloat_AsDouble(args[5]);
+    if (lowest == -1.0 && PyErr_Occurred()) return NULL;
+    Buffers buffers = {.count = 0, .failed = 0};
+    Array tokens = open_array(&buffers, args[0], 'i', 0);
+    Array targets = open_array(&buffers, args[1], 'i', 0);
+    Array scores = open_array(&buffers, args[2], 's', 0);
+    Array sentence = open_array(&buffers, args[3], 'i', 0);
+    Array kinds = open_array(&buffers, args[4], 'i', 0);
+    Array sums = open_array(&buffers, args[6], 'd', 1);
+    Array counts = open_array(&buffers, args[7], 'd', 1);
+    Py_ssize_t rows = sentence.length, asked = rows ? tokens.length / rows : 0;
+    int fits = tokens.length == rows * asked && targets.length == tokens.length &&
+               scores.length == tokens.length && sums.length == counts.length;
+    for (Py_ssize_t row = 0; fits && !buffers.failed && row < rows; row++)
+        fits = INTS(sentence)[row] >= 0 && 2 * INTS(sentence)[row] + 1 < sums.length;
+    refuse_unless(&buffers, fits, "sum_by_kind");
+    for (Py_ssize_t row = 0; row < rows && !buffers.failed; row++) {
+        for (Py_ssize_t i = 0; i < asked; i++) {
+            if (INTS(tokens)[row * asked + i] == PAD) continue;
+            double score = score_at(&scores, row * asked + i);
+            int64_t kind = INTS(kinds)[INTS(targets)[row * asked + i]] + 2 * INTS(sentence)[row];
+            DOUBLES(sums)[kind] += score > lowest ? score : lowest;
+            DOUBLES(counts)[kind] += 1.0;
+        }
+    }
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The tables of the parts of constraints: by part and sentence, and by node and part. */
+typedef struct {
+    Array whole, after, reached, sizes, missing, wanted, needs;
+    Py_ssize_t sentences, parts;
+} Parts;
+
+/* What a hypothesis has still to pay; `costs` is room for a number per part. */
+static double cost_to_come(const Parts *p, Py_ssize_t sentence, int64_t node, uint64_t seen,
+                           uint64_t unmet, double *costs) {
+    double best_gain = 0.0, total = 0.0;
+    Py_ssize_t best = 0;
+    for (Py_ssize_t part = 0; part < p->parts; part++) {
+        Py_ssize_t here = part * p->sentences + sentence, at = node * p->parts + part;
+        int unseen = !(BITS(p->reached)[here] & seen) && DOUBLES(p->sizes)[here] > 0;
+        costs[part] = unseen ? DOUBLES(p->whole)[here] : 0.0;
+        double gain = 0.0;
+        int64_t missing = INTS(p->missing)[at];
+        uint64_t needs = p->needs.data ? BITS(p->needs)[at] : 0;
+        if (unseen && missing > 0 && (BITS(p->wanted)[at] & unmet) && (!needs || (needs & seen)))
+            gain = DOUBLES(p->after)[sentence] * (double)missing - costs[part];
+        if (part == 0 || gain > best_gain) {
+            best = part;
+            best_gain = gain;
+        }
+    }
+    for (Py_ssize_t part = 0; part < p->parts; part++) {
+        if (part == best && best_gain > 0) costs[part] += best_gain;
+        total += costs[part];
+    }
+    return total;
+}
+
+/* add_costs(whole, after, reached, sizes, missing, wanted, needs, node, seen, stages, score, out):
+   write scores plus what the parts that are still unseen are expected to cost. shape of whole,
+   reached and sizes: (parts, sentences), of missing, wanted and needs: (nodes, parts), of after:
+   (sentences,), of the others: (sentences, candidates). */
+static PyObject *add_costs(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 12) return PyErr_Format(PyExc_TypeError, "12 arguments, not %zd", nargs);
+    Buffers buffers = {.count = 0, .failed = 0};
+    Parts p;
+    p.whole = open_array(&buffers, args[0], 'd', 0);
+    p.after = open_array(&buffers, args[1], 'd', 0);
+    p.reached = open_array(&buffers, args[2], 'i', 0);
+    p.sizes = open_array(&buffers, args[3], 'd', 0);
+    p.missing = open_array(&buffers, args[4], 'i', 0);
+    p.wanted = open_array(&buffers, args[5], 'i', 0);
+    p.needs = open_array(&buffers, args[6], 'i', 0);
+    Array node = open_array(&buffers, args[7], 'i', 0), seen = open_array(&buffers, args[8], 'i', 0);
+    Array stages = open_array(&buffers, args[9], 'i', 0);
+    Array score = open_array(&buffers, args[10], 'd', 0), out = open_array(&buffers, args[11], 'd', 1);
+    p.sentences = p.after.length;
+    p.parts = p.sentences ? p.whole.length / p.sentences : 0;
+    Py_ssize_t width = p.sentences ? score.length / p.sentences : 0;
+    int fits = p.whole.length == p.parts * p.sentences && p.reached.length == p.whole.length &&
+               p.sizes.length == p.whole.length && p.missing.length == p.wanted.length &&
+               (!p.needs.data || p.needs.length == p.missing.length) &&
+               score.length == width * p.sentences && out.length == score.length &&
+               node.length == score.length && seen.length == score.length &&
+               (!stages.data || stages.length == score.length);
+    double *costs = NULL;
+    if (!refuse_unless(&buffers, fits, "add_costs")) {
+        costs = malloc((p.parts + 1) * sizeof *costs);
+        if (costs == NULL) {
+            PyErr_NoMemory();
+            buffers.failed = 1;
+        }
+    }
+    for (Py_ssize_t i = 0; i < score.length && !buffers.failed; i++) {
+        uint64_t unmet = ~BITS(seen)[i] & (stages.data ? BITS(stages)[i] : ~(uint64_t)0);
+        double cost = cost_to_come(&p, i / width, INTS(node)[i], BITS(seen)[i], unmet, costs);
+        DOUBLES(out)[i] = DOUBLES(score)[i] + cost;
+    }
+    free(costs);
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* --- filling the beam -------------------------------------------------------------------------- */
 
 typedef struct {
@@ -580,37 +697,55 @@ typedef struct {
     Py_ssize_t index;
 } Ranked;
 
-/* By bank from the top, then by score, of equals the first; what is no candidate comes last. */
-static int by_bank(const void *left, const void *right) {
+/* By score, of equals the first. */
+static int by_score(const void *left, const void *right) {
     const Ranked *a = left, *b = right;
-    int a_real = a->score > CLOSED, b_real = b->score > CLOSED;
-    if (a_real != b_real) return b_real - a_real;
-    if (a_real && a->bank != b->bank) return a->bank < b->bank ? 1 : -1;
     if (a->score != b->score) return a->score < b->score ? 1 : -1;
     return a->index < b->index ? -1 : 1;
 }
 
-static int by_price(const void *left, const void *right) {
-    const Ranked *a = left, *b = right;
-    if (a->price != b->price) return a->price < b->price ? 1 : -1;
-    return a->bank < b->bank ? -1 : 1; /* here `bank` holds the rank among all */
-}
-
-static int by_rank(const void *left, const void *right) {
-    const Ranked *a = left, *b = right;
-    return a->bank < b->bank ? -1 : 1;
-}
-
-/* Sort the candidates of a sentence; return how many are real. */
-static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, Py_ssize_t width,
-                       Ranked *ranked) {
-    Py_ssize_t real = 0;
-    for (Py_ssize_t i = 0; i < width; i++) {
-        ranked[i] = (Ranked){DOUBLES(*score)[first + i], 0.0, INTS(*bank)[first + i], i};
-        real += ranked[i].score > CLOSED;
+/* Sort by score; nearly every bank has few candidates. */
+static void sort_by_score(Ranked *ranked, Py_ssize_t count) {
+    if (count > 32) {
+        qsort(ranked, count, sizeof *ranked, by_score);
+        return;
     }
-    qsort(ranked, width, sizeof *ranked, by_bank);
-    return real;
+    for (Py_ssize_t i = 1; i < count; i++) {
+        Ranked one = ranked[i];
+        Py_ssize_t at = i;
+        for (; at > 0 && ranked[at - 1].score < one.score; at--) ranked[at] = ranked[at - 1];
+        ranked[at] = one;
+    }
+}
+
+/* Put the candidates of a sentence by bank from the top, then by score; what is no candidate comes
+   last. `starts` is room for a number per bank and two more. Return how many are real. */
+static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, Py_ssize_t width,
+                       Py_ssize_t banks, Ranked *ranked, Py_ssize_t *starts) {
+    memset(starts, 0, (banks + 2) * sizeof *starts);
+    for (int writing = 0; writing < 2; writing++) {
+        for (Py_ssize_t i = 0; i < width; i++) {
+            Ranked one = {DOUBLES(*score)[first + i], 0.0, INTS(*bank)[first + i], i};
+            Py_ssize_t place = one.score > CLOSED ? banks - 1 - one.bank : banks;
+            if (writing) ranked[starts[place]++] = one;
+            else starts[place + 1]++;
+        }
+        for (Py_ssize_t i = 0; !writing && i < banks; i++) starts[i + 1] += starts[i];
+    }
+    /* Now every entry of `starts` is where its bank ends. */
+    for (Py_ssize_t i = 0, begin = 0; i < banks; begin = starts[i++])
+        sort_by_score(ranked + begin, starts[i] - begin);
+    return banks ? starts[banks - 1] : 0;
+}
+
+/* One more than the largest bank; -1 if one is negative. */
+static Py_ssize_t count_banks(const Array *bank) {
+    int64_t most = 0;
+    for (Py_ssize_t i = 0; i < bank->length; i++) {
+        if (INTS(*bank)[i] < 0) return -1;
+        if (INTS(*bank)[i] > most) most = INTS(*bank)[i];
+    }
+    return (Py_ssize_t)most + 1;
 }
 
 /* The slots of each bank after adjustment (paper, section 3.2), in place; `spare` and `lacking` are
@@ -657,22 +792,25 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     Py_ssize_t banks = sentences > 0 ? slots.length / sentences : 0;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                slots.length == banks * sentences && taken.length == indices.length;
-    for (Py_ssize_t i = 0; fits && !buffers.failed && i < bank.length; i++)
-        fits = INTS(bank)[i] >= 0 && (INTS(bank)[i] < banks || DOUBLES(score)[i] == CLOSED);
-    if (refuse_unless(&buffers, fits, "select_by_slots")) {
+    Py_ssize_t all_banks = fits && !buffers.failed ? count_banks(&bank) : -1;
+    for (Py_ssize_t i = 0; all_banks > banks && i < bank.length; i++)
+        fits = fits && (INTS(bank)[i] < banks || DOUBLES(score)[i] == CLOSED);
+    if (refuse_unless(&buffers, fits && all_banks > 0, "select_by_slots")) {
         close_buffers(&buffers);
         return NULL;
     }
     Ranked *ranked = malloc((width + 1) * sizeof *ranked);
     int64_t *given = malloc((4 * banks + 1) * sizeof *given);
-    Py_ssize_t *filled = calloc(sentences, sizeof *filled), *chosen = malloc((bank.length + 1) * sizeof *chosen);
-    if (ranked == NULL || given == NULL || filled == NULL || chosen == NULL) {
+    Py_ssize_t *filled = calloc(sentences, sizeof *filled);
+    Py_ssize_t *chosen = malloc((bank.length + 1) * sizeof *chosen);
+    Py_ssize_t *starts = malloc((all_banks + 2) * sizeof *starts);
+    if (!ranked || !given || !filled || !chosen || !starts) {
         PyErr_NoMemory();
         buffers.failed = 1;
     }
     int64_t *counts = given + banks;
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        Py_ssize_t real = rank(&bank, &score, s * width, width, ranked);
+        Py_ssize_t real = rank(&bank, &score, s * width, width, all_banks, ranked, starts);
         memcpy(given, INTS(slots) + s * banks, banks * sizeof *given);
         memset(counts, 0, banks * sizeof *counts);
         for (Py_ssize_t i = 0; i < real; i++) counts[ranked[i].bank]++;
@@ -692,8 +830,14 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     free(given);
     free(filled);
     free(chosen);
+    free(starts);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(widest);
+}
+
+static int by_number(const void *left, const void *right) {
+    Py_ssize_t a = *(const Py_ssize_t *)left, b = *(const Py_ssize_t *)right;
+    return (a > b) - (a < b);
 }
 
 /* select_by_price(bank, score, sentences, k, handicap, indices, taken): take the k best after each
@@ -713,31 +857,36 @@ static PyObject *select_by_price(PyObject *self, PyObject *const *args, Py_ssize
     if (k > width) k = width;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                indices.length == sentences * k && taken.length == indices.length;
+    Py_ssize_t banks = fits && !buffers.failed ? count_banks(&bank) : -1, *starts = NULL, *best = NULL;
     Ranked *ranked = NULL;
-    if (!refuse_unless(&buffers, fits, "select_by_price")) {
+    if (!refuse_unless(&buffers, fits && banks > 0, "select_by_price")) {
         ranked = malloc((width + 1) * sizeof *ranked);
-        if (ranked == NULL) {
+        starts = malloc((banks + 2) * sizeof *starts);
+        best = malloc((k + 1) * sizeof *best);
+        if (!ranked || !starts || !best) {
             PyErr_NoMemory();
             buffers.failed = 1;
         }
     }
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        rank(&bank, &score, s * width, width, ranked);
-        Py_ssize_t in_bank = 0;
-        int64_t before = 0;
+        rank(&bank, &score, s * width, width, banks, ranked, starts);
+        Py_ssize_t in_bank = 0, count = 0;
         for (Py_ssize_t i = 0; i < width; i++) {
-            in_bank = i && ranked[i].bank == before ? in_bank + 1 : 0;
-            before = ranked[i].bank;
-            ranked[i].price = ranked[i].score - handicap * (double)in_bank;
-            ranked[i].bank = i;
+            in_bank = i && ranked[i].bank == ranked[i - 1].bank ? in_bank + 1 : 0;
+            double price = ranked[i].price = ranked[i].score - handicap * (double)in_bank;
+            if (count == k && !(k && price > ranked[best[k - 1]].price)) continue;
+            Py_ssize_t at = count < k ? count++ : k - 1;
+            for (; at > 0 && ranked[best[at - 1]].price < price; at--) best[at] = best[at - 1];
+            best[at] = i;
         }
-        qsort(ranked, width, sizeof *ranked, by_price);
-        qsort(ranked, k, sizeof *ranked, by_rank);
+        qsort(best, k, sizeof *best, by_number);
         for (Py_ssize_t i = 0; i < k; i++) {
-            INTS(indices)[s * k + i] = ranked[i].index;
-            FLAGS(taken)[s * k + i] = ranked[i].score > CLOSED;
+            INTS(indices)[s * k + i] = ranked[best[i]].index;
+            FLAGS(taken)[s * k + i] = ranked[best[i]].score > CLOSED;
         }
     }
+    free(starts);
+    free(best);
     free(ranked);
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
@@ -834,6 +983,8 @@ static PyMethodDef functions[] = {
     FUNCTION("ask", ask),
     FUNCTION("best", best),
     FUNCTION("collect", collect),
+    FUNCTION("sum_by_kind", sum_by_kind),
+    FUNCTION("add_costs", add_costs),
     FUNCTION("select_by_slots", select_by_slots),
     FUNCTION("select_by_price", select_by_price),
     FUNCTION("drop_behind", drop_behind),

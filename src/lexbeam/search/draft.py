@@ -32,6 +32,9 @@ class Draft(NamedTuple):
     sentences)"""
     lengths: IntArray
     """The tokens of each draft; -1: a sentence has none. # shape: (sentences,)"""
+    per_token: FloatArray
+    """The mean log-probability of the tokens of each draft, its end counted.
+    # shape: (sentences,)"""
 
 
 def is_worth_a_draft(parts: Sequence[Part]) -> bool:
@@ -58,6 +61,7 @@ def write_draft(
     most = int(longest[drafted].max(initial=0))
     log_prob = np.full((most + 1, ask.shape[1], sentences), -np.inf)
     lengths = np.where(drafted, longest, -1)
+    total = np.zeros(sentences)
     rows = live = np.arange(sentences)
     tokens = np.full(sentences, scorer.bos)
     for place in range(most + 1):
@@ -68,6 +72,7 @@ def write_draft(
         forced = prefix[live, place] != PAD if place < prefix.shape[1] else np.zeros(1, np.bool_)
         ended = scores.ask_scores[:, 0] >= scores.top_scores[:, 0]
         ended = (ended | finishing.by_token(tokens)) & ~forced
+        total[live] += np.maximum(scores.ask_scores[:, 0], scores.top_scores[:, 0])
         lengths[live[ended & drafted[live]]] = place
         if forced.any():
             tokens = np.where(forced, prefix[live, place], tokens)
@@ -75,7 +80,7 @@ def write_draft(
         if not len(rows):
             break
         state, tokens, live = scores.state, tokens[rows], live[rows]
-    return Draft(log_prob, lengths)
+    return Draft(log_prob, lengths, total / np.maximum(lengths + 1, 1))
 
 
 def _score(

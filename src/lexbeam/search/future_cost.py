@@ -6,16 +6,19 @@ compared as they stand: one has paid for what the other still has to pay. Banks 
 token, as many slots are kept for outputs that have met everything as for outputs that have met
 nothing. Here the comparison is made, with an estimate of what is still to be paid.
 
-The model itself gives the estimate. At every step it is asked for the log-probability of the
-tokens that would advance an unmet constraint, so the mean of its answers is what a constraint
-costs at a position that suits it no better than others. At a position that suits it, it costs
-much less, and the longer the rest of the sentence, the more such positions there are: on average
-the best position to come costs a part of the mean, which grows evenly with progress, up to the
-whole mean at the end. Where a word or phrase has begun, its next tokens cost what they have cost
-on average after its beginning.
+The model itself gives the estimate. Where there is a draft (`search.draft`), it shows what the
+first token of each part of a constraint (`automaton.parts`) costs at every place: what is unmet is
+expected to cost what it costs at the best place that is still to come.
 
-A pattern of several parts is paid for part by part (`automaton.parts`): each has to find its own
-place. What may be given up is expected to cost its penalty at most.
+Without a draft, all parts are expected to cost the same. At every step the model is asked for the
+log-probability of the tokens that would advance an unmet constraint, so the mean of its answers is
+what a constraint costs at a position that suits it no better than others. At a position that suits
+it, it costs much less, and the longer the rest of the sentence, the more such positions there are:
+on average the best position to come costs a part of the mean, which grows evenly with progress, up
+to the whole mean at the end.
+
+Where a part has begun, its next tokens cost what they have cost on average after a beginning. What
+may be given up is expected to cost its penalty at most.
 
 Everything is kept per sentence, so that a result does not depend on the rest of the batch.
 """
@@ -28,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
@@ -51,16 +55,14 @@ _CONTINUES = 0.1
 _EXPECTATION_WEIGHT = 4.0
 """The weight of that expectation, in tokens seen."""
 
-
-_CHEAPEST_TO_PASS = -20.0
-"""Lower log-probabilities of a draft count as this: a place that is as bad will be found."""
+_LOWEST_OF_DRAFT = -20.0
+"""Lower log-probabilities of a draft count as this: an output will find a place no worse."""
 
 SLACK = 2
 """By how many tokens an output may be behind its draft without having missed a place."""
 
-LATENESS = 1.0
+LATENESS = 2.0
 """What a word that has missed its place costs more with every token."""
-
 
 _BEHIND = 20
 """Places behind the end of the drafts for which prices are found; they change no more."""
@@ -83,6 +85,8 @@ class FutureCost:
         self._prices: FloatArray | None = None
         self.drafts: IntArray = np.zeros(sentences, np.int64)
         """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
+        self.per_token = np.zeros(sentences)
+        """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
 
     @property
     def parts(self) -> list[list[Part]]:
@@ -93,7 +97,7 @@ class FutureCost:
         """Take what first tokens are going to cost from a draft, for sentences that have one."""
         follows = [[part.follows for part in row] for row in self.parts]
         self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
-        self.drafts = draft.lengths + 1
+        self.drafts, self.per_token = draft.lengths + 1, draft.per_token
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -103,7 +107,7 @@ class FutureCost:
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
             self._prices = self._prices[:, :, sentences]
-        self.drafts = self.drafts[sentences]
+        self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray
@@ -113,12 +117,19 @@ class FutureCost:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
+        if kernel.compiled is not None:
+            summed, counts = np.zeros((2, *self._sum.shape))
+            given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
+            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, summed, counts)
+            self._sum += summed
+            self._number += counts
+            return
         kinds = self._sum.size
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)
         # Summed one after the other, so that it does not matter what else is in the batch.
-        sums = np.bincount(kind.ravel(), costs.ravel(), kinds + 1)
-        self._sum += sums[:kinds].reshape(-1, 2)
+        total = np.bincount(kind.ravel(), costs.ravel(), kinds + 1)
+        self._sum += total[:kinds].reshape(-1, 2)
         self._number += np.bincount(kind.ravel(), minlength=kinds + 1)[:kinds].reshape(-1, 2)
 
     def add_to(self, candidates: Candidates, step: int) -> FloatArray:
@@ -131,6 +142,12 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
+        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+            worth = np.empty(shape)
+            tables, standing = self._parts.tables, self._parts.standing(states)
+            given = whole, after, *tables, *standing, candidates.score, worth
+            kernel.call(kernel.compiled.add_costs, *given)
+            return worth
         unseen = self._parts.find_unseen(states, shape)
         costs = np.zeros(unseen.shape)
         np.copyto(costs, whole[:, :, None], where=unseen)
@@ -200,7 +217,7 @@ def prices_by_place(draft: Draft, follows: BoolArray) -> FloatArray:
     in their order; ``follows`` marks those that come after the part before,
     # shape: (parts, sentences). # shape: (places, parts, sentences)
     """
-    log_prob = np.maximum(draft.log_prob, _CHEAPEST_TO_PASS)
+    log_prob = np.maximum(draft.log_prob, _LOWEST_OF_DRAFT)
     log_prob = np.pad(log_prob, ((0, _BEHIND), (0, 0), (0, 0)))
     places = np.arange(len(log_prob))
     inside = places[:, None] <= draft.lengths  # shape: (places, sentences)
@@ -222,8 +239,8 @@ def _best_so_far(log_prob: FloatArray) -> FloatArray:
 
     # shape: as given, (places, …).
     """
-    best = np.maximum(log_prob, _CHEAPEST_TO_PASS)
-    late = np.full(log_prob.shape[1:], _CHEAPEST_TO_PASS)
+    best = np.maximum(log_prob, _LOWEST_OF_DRAFT)
+    late = np.full(log_prob.shape[1:], _LOWEST_OF_DRAFT)
     for place in range(1, len(best)):
         recent = log_prob[max(place - SLACK, 0) : place]
         if place > SLACK:

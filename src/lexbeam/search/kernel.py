@@ -13,6 +13,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,7 +27,7 @@ SETTING = "LEXBEAM_KERNEL"
 def _load() -> tuple[ModuleType | None, str]:
     """Return the compiled kernel, or None and why it can't be used."""
     try:
-        from lexbeam.search import _kernel  # noqa: PLC0415  (it may not be there)
+        _kernel = import_module("lexbeam.search._kernel")  # it may not be there
     except ImportError:
         return None, "the compiled kernel is not built"
     source = Path(__file__).with_name("_kernel.c")

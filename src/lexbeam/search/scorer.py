@@ -1,4 +1,4 @@
-"""The narrow waist between search and model.
+"""The protocol between search and model.
 
 The search never sees the vocabulary. Each step it hands over the token that every live row has
 just taken, and gets back only what it will look at: the best few tokens of each row, and the

@@ -122,7 +122,7 @@ class SearchStep:
         if self.future_cost is None or chosen.worth is None or chosen.indices is None:
             return None
         worth = pick(chosen.worth, chosen.indices)
-        return LookAhead(worth, self.future_cost.drafts)
+        return LookAhead(worth, self.future_cost.drafts, self.future_cost.per_token)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
@@ -138,7 +138,8 @@ class SearchStep:
             chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
         else:
             ended = self._ends(candidates)
-            chosen = self._fill_beam(
+            chosen = _fill_beam(
+                self.finishing,
                 candidates,
                 candidates.score,
                 ended,
@@ -189,7 +190,8 @@ class SearchStep:
             worth = self.future_cost.add_to(candidates, self.number)
             unit = self.future_cost.unit
         # 4. The beam is divided among the banks, and filled.
-        chosen = self._fill_beam(
+        chosen = _fill_beam(
+            self.finishing,
             candidates,
             worth,
             ended,
@@ -199,19 +201,6 @@ class SearchStep:
             eos = self.scorer.eos
             chosen = _with_penalties(self.ties, chosen, answer.tied, automaton, states, eos)
         return _with_attention(chosen, scores)
-
-    def _fill_beam(
-        self, candidates: Candidates, worth: FloatArray, ended: BoolArray, select: Select
-    ) -> Chosen:
-        """Choose the new beam among the candidates, by what they are worth."""
-        if self.finishing.aside:
-            indices, taken = set_aside(select, worth, ended)
-        else:
-            indices, taken = at_least_one(select(worth))
-        chosen = candidates.take(indices)
-        return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
-
-    # --- the model ----------------------------------------------------------------------------
 
     def _ask_about_constraints(
         self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray
@@ -318,6 +307,22 @@ class SearchStep:
         return self.finishing.close_early(
             candidates, ended, (before, penalty), after, ~self.limit.is_last
         )
+
+
+def _fill_beam(
+    finishing: FinishingRules,
+    candidates: Candidates,
+    worth: FloatArray,
+    ended: BoolArray,
+    select: Select,
+) -> Chosen:
+    """Choose the new beam among the candidates, by what they are worth."""
+    if finishing.aside:
+        indices, taken = set_aside(select, worth, ended)
+    else:
+        indices, taken = at_least_one(select(worth))
+    chosen = candidates.take(indices)
+    return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
 def _with_penalties(

@@ -21,8 +21,11 @@ LENGTHS_EXPECTED = 1.5
 """How many times as long as expected an output is taken to be at most."""
 
 
-LAGS_AHEAD = 2.0
-"""How many times as far a hypothesis may lag where all banks are compared: costs are estimates."""
+SLOTS_PER_LAG = 10.0
+"""Where all banks are compared, a hypothesis may lag by one ``lag`` more for so many slots.
+
+Expected costs are estimates, and a wide beam is there to be used.
+"""
 
 
 class LookAhead(NamedTuple):
@@ -33,6 +36,8 @@ class LookAhead(NamedTuple):
     drafts: IntArray
     """The tokens of each sentence's draft, its end counted; 0: it has none. # shape: (sentences,)
     """
+    per_token: FloatArray
+    """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
 
 
 _MORE_TOKENS = 3
@@ -121,7 +126,7 @@ def prune(
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
         if ahead is not None and drafted:
-            may_win = _may_win(beam, finished, ahead.drafts[:, None])
+            may_win = _may_win(beam, finished, ahead)
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
     if settings.lag is not None and kernel.compiled is not None and not drafted:
@@ -129,27 +134,43 @@ def prune(
         bank = None if beam.states is None else beam.states.bank
         given = beam.score, live, bank, len(live), settings.lag
         kernel.call(kernel.compiled.drop_behind, *given)
+    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
+        assert ahead is not None
+        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
+        given = worth, live, None, len(live), _lag_ahead(settings.lag, settings.beam_size)
+        kernel.call(kernel.compiled.drop_behind, *given)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            ahead_of_lag = worth >= best - LAGS_AHEAD * settings.lag
-            near = np.where(ahead.drafts[:, None] > 0, ahead_of_lag, near)
+            lag = _lag_ahead(settings.lag, settings.beam_size)
+            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _may_win(beam: Beam, finished: Finished, drafts: IntArray) -> BoolArray:
+def _lag_ahead(lag: float, beam_size: int) -> float:
+    """Return how far what a draft has priced may lag: further in a wider beam."""
+    return lag * (1.0 + beam_size / SLOTS_PER_LAG)
+
+
+def _all_drafted(ahead: LookAhead | None) -> bool:
+    return ahead is not None and bool((ahead.drafts > 0).all())
+
+
+def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
     """Return a mask of what may become better than the outputs that have been found.
 
     A score is divided by the length, so that an output that has paid much for its constraints
-    gets better by running on. Here lengths count no further than that of the draft: what is
-    longer has to be more probable. # shape: as the beam.
+    gets better by running on. Here a further token counts as much as one of the draft has cost:
+    for free outputs that comes to the same, and what constraints cost is no reason to be longer.
+    # shape: as the beam.
     """
-    longest = np.maximum(drafts, 1)
-    length = np.minimum(finished.step[:, -1:] + 1, longest)
-    may_win: BoolArray = beam.log_prob * length >= finished.log_prob[:, -1:] * longest
+    found = finished.step[:, -1:] + 1
+    longer = np.maximum(ahead.drafts[:, None] + _MORE_TOKENS - found, 0)
+    gain = ahead.per_token[:, None] * longer
+    may_win: BoolArray = beam.log_prob >= finished.log_prob[:, -1:] + gain
     return may_win
 
 

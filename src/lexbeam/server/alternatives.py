@@ -77,7 +77,7 @@ async def find_alternatives(
     loop = asyncio.get_running_loop()
     beginnings = await loop.run_in_executor(
         call.context.pool,
-        model.translator.word_beginnings,
+        model.translator.word_choices.beginnings,
         request.text.strip(),
         place.before,
         place.word,
@@ -101,7 +101,7 @@ def _choices(
     """Yield the words that stand at the place in translations that were found."""
 
     def log_prob(text: str, score: float) -> float:
-        return score * (model.translator.length(text) + 1)
+        return score * (model.translator.word_choices.length(text) + 1)
 
     most = log_prob(best.text, best.score)
     for result in [best, *others]:
@@ -111,7 +111,7 @@ def _choices(
                 continue
             word, start = found
             cost = most - log_prob(each.text, each.score)
-            is_piece = len(word) > _SHORT and model.translator.length(word) == 1
+            is_piece = len(word) > _SHORT and model.translator.word_choices.length(word) == 1
             if cost <= (_DEAREST if is_piece else _DEAREST_OF_PIECES):
                 yield _Choice(word, start, each.text, each.score, cost)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -19,7 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lexbeam.server import deepl, libretranslate, native
 from lexbeam.server.context import Call, Context
-from lexbeam.server.endpoints import Endpoint, error_response, is_deepl, make_routes
+from lexbeam.server.endpoints import (
+    Endpoint,
+    answer_request,
+    error_response,
+    is_deepl,
+    make_routes,
+)
 from lexbeam.server.hosts import may_be_called
 from lexbeam.server.openapi import describe
 
@@ -46,6 +52,8 @@ _PAGES = {
     "/docs": ("docs.html", "text/html"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
+_FOR_PAGES = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+_FOR_ALL = _FOR_PAGES + [(name.lower().encode(), value.encode()) for name, value in _CORS.items()]
 _FREQUENT = ("/translate", "/v2/translate", "/v1/translate")
 _SLASHES = re.compile("/{2,}")
 ALLOW = "start the server with --allow-host and this name if it is one of yours"
@@ -91,14 +99,29 @@ def build_app(context: Context) -> ASGIApp:
     routes = make_routes(ENDPOINTS, context)
     routes += [_page(path, name, kind) for path, (name, kind) in _PAGES.items()]
     routes += [_page(f"/static/{name}", name, kind) for name, kind in _STATIC.items()]
-    routes.sort(key=lambda route: route.path not in _FREQUENT)  # they are tried one by one
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
         exception_handlers={HTTPException: _refuse},  # type: ignore[dict-item]
     )
     app.router.redirect_slashes = False
-    return Doors(app, context)
+    frequent = {path: _directly(app, ENDPOINTS, path, context) for path in _FREQUENT}
+    return Doors(app, frequent, context)
+
+
+def _directly(app: ASGIApp, endpoints: list[Endpoint], path: str, context: Context) -> ASGIApp:
+    """Return what answers a path; what its endpoint does not take goes the usual way."""
+    (endpoint,) = [each for each in endpoints if each.path == path]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in endpoint.methods:
+            await app(scope, receive, send)
+            return
+        scope["lexbeam.endpoint"] = path
+        response = await answer_request(endpoint, context, Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    return answer
 
 
 def _page(path: str, name: str, kind: str) -> Route:
@@ -116,10 +139,15 @@ async def _refuse(request: Request, error: HTTPException) -> Response:
 
 
 class Doors:
-    """Adds to every answer what browsers have to know, and counts it."""
+    """Adds to every answer what browsers have to know, and counts it.
 
-    def __init__(self, app: ASGIApp, context: Context) -> None:
+    Endpoints that are called all the time are reached without the way through Starlette, which
+    takes longer than what they do themselves.
+    """
+
+    def __init__(self, app: ASGIApp, frequent: Mapping[str, ASGIApp], context: Context) -> None:
         self._app = app
+        self._frequent = frequent
         self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,26 +157,20 @@ class Doors:
             return
         scope["path"] = _SLASHES.sub("/", scope["path"]).rstrip("/") or "/"
         open_to_others = not is_deepl(scope["path"]) and scope["path"] != "/"
-        added = {**_HEADERS, **(_CORS if open_to_others else {})}
+        added = _FOR_ALL if open_to_others else _FOR_PAGES
         start, status = time.monotonic(), 500
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in added.items()
-                        if name.lower().encode() not in present
-                    ),
-                ]
+                present = {name for name, _ in message["headers"]}
+                message["headers"] += [each for each in added if each[0] not in present]
             await send(message)
 
         try:
-            await (self._refusal(scope) or self._app)(scope, receive, send_with_headers)
+            app = self._refusal(scope) or self._frequent.get(scope["path"], self._app)
+            await app(scope, receive, send_with_headers)
         finally:
             endpoint = scope.get("lexbeam.endpoint", "other")
             self._context.metrics.count(endpoint, status, time.monotonic() - start)

@@ -37,7 +37,8 @@ class Limits:
     """How much one request may ask for, and how long it may take."""
 
     translate_bytes: int = 128 * 1024
-    glossary_bytes: int = 10 * 1024 * 1024
+    glossary_bytes: int = 32 * 1024 * 1024
+    """A form takes up to three times as many bytes as the entries in it."""
     document_bytes: int = 30 * 1024 * 1024
     address_bytes: int = 128 * 1024
     texts: int = 20_000

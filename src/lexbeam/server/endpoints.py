@@ -51,7 +51,7 @@ def _route(path: str, methods: Mapping[str, Endpoint], context: Context) -> Rout
     async def answer(request: Request) -> Response:
         request.scope["lexbeam.endpoint"] = path
         method = "GET" if request.method == "HEAD" else request.method
-        return await _answer(methods[method], context, request)
+        return await answer_request(methods[method], context, request)
 
     return Route(path, answer, methods=list(methods))
 
@@ -80,7 +80,8 @@ class Answer(JSONResponse):
             return json.dumps(content).encode()
 
 
-async def _answer(endpoint: Endpoint, context: Context, request: Request) -> Response:
+async def answer_request(endpoint: Endpoint, context: Context, request: Request) -> Response:
+    """Return what an endpoint answers to a request; whatever goes wrong is an answer, too."""
     path = request.url.path
     limit = getattr(context.limits, endpoint.limit) if endpoint.limit else _SMALL
     try:

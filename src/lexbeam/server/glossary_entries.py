@@ -12,6 +12,9 @@ from lexbeam.server.errors import ApiError, bad_request
 from lexbeam.server.languages import known_language
 
 FORMATS = ("tsv", "csv")
+LARGEST = 10 * 1024 * 1024
+"""Bytes of a dictionary at most, as at DeepL."""
+
 LONGEST_TERM = 1024
 """Bytes of a term at most, as at DeepL."""
 
@@ -26,6 +29,8 @@ def read_entries(text: str, written_in: str, pair: tuple[str, str]) -> Entries:
     Raises:
         ApiError: the format is unknown, or a line can't be used.
     """
+    if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
+        raise ApiError(413, f"The entries are larger than {LARGEST} bytes")
     if written_in not in FORMATS:
         raise bad_request(f"Value for 'entries_format' not supported. There is {FORMATS}.")
     entries: Entries = {}

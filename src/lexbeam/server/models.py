@@ -51,7 +51,7 @@ class Models:
 
     @classmethod
     def load(cls, names: Sequence[str | None]) -> Models:
-        """Load models by their paths or pairs; without any, the one that comes along."""
+        """Load models by their paths or pairs; without any, the bundled one."""
         return cls([load(name) for name in names or [None]])
 
     def warm_up(self) -> None:

@@ -31,6 +31,9 @@ LONGEST_GAP = 0.005
 LONGEST_WAIT = 0.05
 """Seconds after which a batch leaves, even if more sentences come all the time."""
 
+ANSWER_SECONDS = 0.0015
+"""Seconds that it takes to send an answer, and for the next request to come."""
+
 _FORGET = 0.7  # share of the number of requests at a time that is remembered from batch to batch
 
 CACHED_SENTENCES = 5_000
@@ -96,6 +99,7 @@ class Scheduler:
         self._cache = SentenceCache(cached)
         self._numbers = itertools.count()
         self._at_a_time = 1.0  # requests, lately
+        self._free_since = 0.0  # when those of the last batch can be back
         self._cores = threads
         self._running = self._running_long = 0  # batches
         self._stopping = False
@@ -206,17 +210,19 @@ class Scheduler:
         """Return for how long short requests may still wait for others to share a batch with.
 
         Not at all if they are as many as can be expected: a share of those that there were
-        lately, as there are batches at a time.
+        lately, as there are batches at a time, and one that waits. Those whose batch was just
+        done may come back with their next request, so the time counts from when they can be
+        there.
         """
-        if len(owners) >= min(self._at_a_time / self._cores, LARGEST_BATCH):
+        if len(owners) >= min(self._at_a_time / (self._cores + 1), LARGEST_BATCH):
             return 0.0
-        oldest, latest = self._queue.waiting_since(owners)
+        oldest, latest = (max(at, self._free_since) for at in self._queue.waiting_since(owners))
         return min(oldest + LONGEST_WAIT, latest + LONGEST_GAP) - time.monotonic()
 
     def _may_run_long(self, short_ones_wait: bool) -> bool:
         """Return whether a batch of long requests may run: one always, more if nobody waits."""
         if not self._running_long:
-            return self._running <= self._cores
+            return self._running < self._cores + (self._running_long > 0)
         return not short_ones_wait and self._running < self._cores
 
     def _may_run_short(self) -> bool:
@@ -234,12 +240,13 @@ class Scheduler:
     def _run_and_count(self, searches: Sequence[_Search], is_long: bool) -> None:
         try:
             found = _found(searches[0].text.translator, [search.job for search in searches])
+            self._deliver(searches, found)
         finally:
             with self._lock:
                 self._running -= 1
                 self._running_long -= is_long
+                self._free_since = time.monotonic() + ANSWER_SECONDS * len(searches)
                 self._lock.notify()
-        self._deliver(searches, found)
 
     def _resume(self, text: _Text, found: Found | None) -> None:
         """Let a text go on; queue the searches that it wants then, or keep its result."""

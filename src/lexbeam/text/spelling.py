@@ -295,7 +295,7 @@ class TargetText:
                     continue
                 spelling = self._spelling(encoder, written, spaced)
                 if spelling.surface:
-                    in_text = self._in_context(spelling) if spaced else spelling
+                    in_text = _in_context(self, encoder, spelling) if spaced else spelling
                     yield asked_as(phrase, in_text)
         if self._bare is not None and not are_glued("(", phrase[0]):
             yield from self._beside_punctuation(phrase)
@@ -312,15 +312,16 @@ class TargetText:
         surface = self._processor.decode(list(pieces)).strip()
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
 
-    def _in_context(self, alone: Spelling) -> Spelling:
-        """Return the spelling of a phrase between two other words, if it differs there."""
-        word: list[int] = self._processor.encode("a")
-        inside = self._processor.encode(f"a {alone.surface} a")
-        middle = tuple(inside[len(word) : len(inside) - len(word)])
-        surrounded = inside[: len(word)] == word == inside[len(inside) - len(word) :]
-        if not alone.pieces and surrounded and self.decode(middle) == alone.surface:
-            return replace(alone, ids=middle)
-        return alone
+
+def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Spelling:
+    """Return the spelling of a phrase between two other words, if it differs there."""
+    word: list[int] = processor.encode("a")
+    inside = processor.encode(f"a {alone.surface} a")
+    middle = tuple(inside[len(word) : len(inside) - len(word)])
+    surrounded = inside[: len(word)] == word == inside[len(inside) - len(word) :]
+    if not alone.pieces and surrounded and target.decode(middle) == alone.surface:
+        return replace(alone, ids=middle)
+    return alone
 
 
 @lru_cache(maxsize=4)

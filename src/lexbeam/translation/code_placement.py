@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lexbeam.translation.marked_text import Layout, Pair
+from lexbeam.translation.marked_text import Layout, Mask, Pair
 
 Span = tuple[int, int]
 Alignment = Sequence[tuple[Span, Span]]
@@ -35,17 +35,22 @@ def count_masks(layout: Layout, output: str) -> bool:
     texts = [mask.text for mask in layout.masks]
     if any(len(mask_spans(output, text)) != texts.count(text) for text in set(texts)):
         return False
+    if any(_is_glued(layout, output, mask) for mask in layout.masks):
+        return False
     ordered = [mask_spans(output, mask.text)[0] for mask in layout.masks if mask.ordered]
     return ordered == sorted(ordered)
 
 
+def _is_glued(layout: Layout, output: str, mask: Mask) -> bool:
+    """Return whether a mask is the end of a word of the output, and not of the source."""
+    if not mask.text[0].isalpha() or layout.text[: mask.at][-1:].isalpha():
+        return False
+    return any(output[:start][-1:].isalpha() for start, _ in mask_spans(output, mask.text))
+
+
 def mask_spans(output: str, mask: str) -> list[Span]:
     """Return where a mask stands in an output."""
-    before = ""
-    if mask[0].isdigit():
-        before = r"(?<!\d)(?<!\d[.,])"
-    elif mask[0].isalpha():
-        before = r"(?<![^\W_])"
+    before = r"(?<!\d)(?<!\d[.,])" if mask[0].isdigit() else ""
     after = r"(?!\d)(?![.,]\d)" if mask[-1].isdigit() else ""
     return [found.span() for found in re.finditer(before + re.escape(mask) + after, output)]
 
@@ -158,7 +163,11 @@ def aligned_span(
     )
     while end - start > 1 and _is_foreign(output[end - 1], last, CLOSING):
         end -= 1
-    while end - start > 1 and _is_foreign(output[start], first, _OPENING):
+    while end - start > 1 and (
+        output[start].isspace()
+        or output[start] in ",;:.!?"
+        or _is_foreign(output[start], first, _OPENING)
+    ):
         start += 1
     return start, end
 

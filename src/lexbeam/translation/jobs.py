@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -82,6 +82,8 @@ class BatchDecoder:
 
     ``threads`` batches are searched side by side: a search spends most of its time in the model,
     which several threads can run at once.
+    With ``sets_aside``, searches without constraints that are to stop when nothing is ``likely``
+    to be better end as `lexbeam.models.model.Model` says.
     """
 
     def __init__(
@@ -91,8 +93,10 @@ class BatchDecoder:
         closing: BoolArray,
         starting: BoolArray,
         threads: int = 1,
+        sets_aside: bool = False,
     ) -> None:
         self._threads = threads
+        self._sets_aside = sets_aside
         self._scorer = scorer
         self._boundary = boundary
         self._closing = closing
@@ -103,11 +107,6 @@ class BatchDecoder:
     def vocabulary_size(self) -> int:
         """Number of tokens that the model knows."""
         return self._scorer.vocabulary_size
-
-    @property
-    def scorer(self) -> Scorer:
-        """The model."""
-        return self._scorer
 
     def watched_by(self, observer: SearchObserver) -> BatchDecoder:
         """Return the same decoder, with somebody who watches what it does."""
@@ -121,9 +120,10 @@ class BatchDecoder:
         Jobs of equal settings and like length go together, so that no row of a batch waits long
         for others. So do those that have the same tokens of their own.
         """
-        groups: dict[tuple[Settings, Aliases], list[int]] = {}
+        groups: dict[tuple[Settings, Aliases, bool], list[int]] = {}
         for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
-            groups.setdefault((jobs[i].settings, jobs[i].aliases), []).append(i)
+            key = jobs[i].settings, jobs[i].aliases, self._is_aside(jobs[i])
+            groups.setdefault(key, []).append(i)
         found: Found = [[] for _ in jobs]
         batches = [
             indices[start : start + size]
@@ -177,8 +177,16 @@ class BatchDecoder:
             break
         return found
 
+    def _is_aside(self, job: Job) -> bool:
+        """Return whether what has finished leaves its slot."""
+        return self._sets_aside and not job.phrases and job.settings.stop == "likely"
+
     def _decode(self, jobs: Sequence[Job]) -> list[Hypotheses]:
         settings, aliases = jobs[0].settings, jobs[0].aliases
+        nbest, aside = settings.nbest, self._is_aside(jobs[0])
+        if aside:
+            as_many = max(nbest, settings.beam_size)
+            settings = replace(settings, stop="full", nbest=as_many, prune=None, lag=None)
         observer = self._observer
         scorer: Scorer = AliasScorer(self._scorer, aliases.tokens) if aliases else self._scorer
         hypotheses = decode(
@@ -195,8 +203,10 @@ class BatchDecoder:
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             align=observer is not None or any(job.align for job in jobs),
+            aside=aside,
             settings=settings,
         )
+        hypotheses = [found[:nbest] for found in hypotheses]
         if observer is not None:
             observer.end(hypotheses)
         return hypotheses

@@ -246,8 +246,9 @@ class Layout:
             self.before.append(start)
             start += 1
         while end > start and self._outer(end - 1, enclosing):
-            self.after.insert(0, end - 1)
+            self.after.append(end - 1)
             end -= 1
+        self.after.reverse()
         return start, end
 
     def _enclosing(self, start: int, end: int) -> set[int]:

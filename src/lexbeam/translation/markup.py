@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lexbeam.errors import InputError, LexbeamError
+from lexbeam.translation.code_insertion import insert_codes
 from lexbeam.translation.code_placement import (
-    CLOSING,
     Alignment,
-    Placed,
     Span,
     aligned_span,
     count_masks,
     enclosed_words,
     find_pair,
     mask_spans,
-    point_offset,
 )
 from lexbeam.translation.marked_text import (
     STYLES,
@@ -43,6 +41,9 @@ from lexbeam.translation.marked_text import (
 MOST_CODES = 60
 """A sentence with more codes of a kind is translated between them."""
 
+MASK_FORMS = 3
+"""How many translations are looked through for one that keeps all masks."""
+
 PAIR_FORMS = 4
 """How many translations of a pair's own words are tried as the phrase it encloses."""
 
@@ -56,11 +57,13 @@ class Request:
     nbest: int = 1
     whole: bool = True
     """Whether what is asked of every text goes for it: not if it is a piece of one."""
+    aligned: bool = True
+    """Whether it matters which words translate which."""
 
     @property
     def key(self) -> str:
         """What two equal requests have in common."""
-        return repr((self.text, self.constraints, self.nbest, self.whole))
+        return repr((self.text, self.constraints, self.nbest, self.whole, self.aligned))
 
 
 class Answer(NamedTuple):
@@ -123,14 +126,39 @@ def _text(whole: MarkedText, by_sentence: bool) -> Conversation:
     marked, places = whole, list(range(len(whole)))
     if by_sentence and any(isinstance(part, Code) for part in whole):
         marked, places = sentences(whole)
-    target: Target = []
-    for start, end in segments(marked):
-        target += yield from _segment(marked, start, end)
+    found = yield from _together([_segment(marked, *span) for span in segments(marked)])
+    target = [part for segment in found for part in segment]
     target = [places[part] if isinstance(part, int) else part for part in target]
     target = [part for part in target if part != -1]
     if sorted(part for part in target if isinstance(part, int)) != _code_places(whole):
         raise InputError("the codes of the text could not be put back")  # pragma: no cover
     return target
+
+
+def _together(
+    conversations: Sequence[Conversation],
+) -> Generator[list[Request], Replies, list[Target]]:
+    """Go through several conversations at once, so that their requests share batches."""
+    results: list[Target] = [[] for _ in conversations]
+    waiting: dict[int, list[Request]] = {}
+
+    def step(i: int, replies: Replies | None) -> None:
+        conversation = conversations[i]
+        try:
+            waiting[i] = next(conversation) if replies is None else conversation.send(replies)
+        except StopIteration as stopped:
+            results[i] = stopped.value
+
+    for i in range(len(conversations)):
+        step(i, None)
+    while waiting:
+        asked, waiting = waiting, {}
+        replies = yield [request for requests in asked.values() for request in requests]
+        at = 0
+        for i, requests in asked.items():
+            step(i, replies[at : at + len(requests)])
+            at += len(requests)
+    return results
 
 
 def _code_places(marked: MarkedText) -> list[int]:
@@ -169,11 +197,12 @@ def _with_masks(
     second_choice: tuple[Layout, Answer] | None = None
     for style in range(len(STYLES)):
         layout = Layout.of(marked, start, end, style)
-        (answer,) = yield [Request(layout.text)]
+        (answer,) = yield [_free_request(layout)]
         if isinstance(answer, LexbeamError):
             if style == 0:
                 raise answer
             continue
+        answer = _best_kept(layout, answer)
         if not count_masks(layout, answer.text) and second_choice is None:
             (answer,) = yield [Request(layout.text, _mask_demands(layout.masks))]
         if isinstance(answer, Answer) and count_masks(layout, answer.text):
@@ -184,6 +213,23 @@ def _with_masks(
         if second_choice is not None and style:
             break
     return second_choice
+
+
+def _free_request(layout: Layout) -> Request:
+    """Return the request for a free translation; of one with masks the next best ones, too."""
+    return Request(
+        layout.text,
+        nbest=MASK_FORMS if layout.masks else 1,
+        aligned=bool(layout.pairs or layout.points),
+    )
+
+
+def _best_kept(layout: Layout, answer: Answer) -> Answer:
+    """Return the best of several translations that has every mask as a word of its own."""
+    for text in (answer.text, *answer.alternatives):
+        if count_masks(layout, text) and not _has_compounds(layout, text):
+            return answer if text == answer.text else Answer(text)
+    return answer
 
 
 def _has_compounds(layout: Layout, output: str) -> bool:
@@ -242,7 +288,7 @@ def _with_pairs(
 ) -> Generator[list[Request], Replies, list[str | int] | None]:
     """Put codes around words; None if the words of a pair are not found together."""
     if not layout.pairs:
-        return _inserted(layout, answer, {})
+        return insert_codes(layout, answer.text, answer.alignment, {})
     spans = _pair_spans(layout, answer, {})
     if spans is None:
         inner = [enclosed_words(layout, pair) for pair in layout.pairs]
@@ -258,7 +304,9 @@ def _with_pairs(
             if isinstance(again, Answer) and count_masks(layout, again.text):
                 answer = _tidy(again, layout)
                 spans = _pair_spans(layout, answer, forms)
-    return None if spans is None else _inserted(layout, answer, spans)
+    if spans is None:
+        return None
+    return insert_codes(layout, answer.text, answer.alignment, spans)
 
 
 def _forms(reply: Answer) -> tuple[str, ...]:
@@ -291,7 +339,8 @@ def _pair_spans(
         if within is None:
             return None
         span = None
-        if answer.alignment is not None:
+        is_mask = any(mask.text == enclosed_words(layout, pair) for mask in layout.masks)
+        if answer.alignment is not None and not is_mask:
             span = aligned_span(
                 answer.alignment, pair, answer.text, within, enclosed_words(layout, pair)
             )
@@ -320,80 +369,6 @@ def _fits(
             if start < span[0] < end or start < span[1] < end:
                 return False
     return True
-
-
-def _inserted(layout: Layout, answer: Answer, spans: dict[int, Span]) -> list[str | int]:
-    """Return the output with codes at their places, masks turned into what they stand for."""
-    output = answer.text
-    placed: list[tuple[int, int, int, Placed]] = []
-    for order, pair in enumerate(layout.pairs):
-        span = spans.get(pair.opening)
-        if span is None:
-            at = point_offset(layout, output, pair.start, answer.alignment)
-            at = _outside(at, spans, layout, output)
-            placed.append((at, 1, order, Placed(at, pair.opening)))
-            placed.append((at, 1, order, Placed(at, pair.closing)))
-        else:
-            placed.append((span[0], 2, order, Placed(span[0], pair.opening)))
-            placed.append((span[1], 0, -order, Placed(span[1], pair.closing)))
-    for point in layout.points:
-        at = _outside(point_offset(layout, output, point.at, answer.alignment), {}, layout, output)
-        placed.append((at, 1, point.code, Placed(at, point.code)))
-    ordered = [each[3] for each in sorted(placed, key=lambda each: each[:3])]
-    return _spaced(layout, _woven(output, ordered, _masks_in(layout, output)))
-
-
-def _spaced(layout: Layout, woven: list[str | int]) -> list[str | int]:
-    """Put spaces on both sides of a code between words that has them in the source."""
-    points = {point.code for point in layout.points if layout.is_spaced(point.code)}
-    for i, part in enumerate(woven):
-        if part not in points:
-            continue
-        before = woven[i - 1] if i else ""
-        after = woven[i + 1] if i + 1 < len(woven) else ""
-        if isinstance(before, str) and before and not before[-1].isspace():
-            woven[i - 1] = before + " "
-        if isinstance(after, str) and after and not after[0].isspace() and after[0] not in CLOSING:
-            woven[i + 1] = " " + after
-    return woven
-
-
-def _outside(at: int, spans: dict[int, Span], layout: Layout, output: str) -> int:
-    """Move an offset out of masks and of pairs it must not be in."""
-    for start, end in spans.values():
-        if start < at < end:
-            at = end
-    for mask in layout.masks:
-        for start, end in mask_spans(output, mask.text):
-            if start < at < end:
-                at = end
-    return at
-
-
-def _masks_in(layout: Layout, output: str) -> list[tuple[int, int, int]]:
-    """Return start, end and code of every mask in an output."""
-    waiting: dict[str, list[int]] = {}
-    for mask in layout.masks:
-        waiting.setdefault(mask.text, []).append(mask.code)
-    return sorted(
-        (start, end, index)
-        for text, indices in waiting.items()
-        for (start, end), index in zip(mask_spans(output, text), indices, strict=True)
-    )
-
-
-def _woven(
-    output: str, placed: Sequence[Placed], masks: Sequence[tuple[int, int, int]]
-) -> list[str | int]:
-    """Return an output cut at its codes."""
-    events = [(each.at, 0, i, each.at, each.code) for i, each in enumerate(placed)]
-    events += [(start, 1, 0, end, index) for start, end, index in masks]
-    result: list[str | int] = []
-    at = 0
-    for start, _, _, end, index in sorted(events):
-        result += [output[at:start], index]
-        at = end
-    return [part for part in [*result, output[at:]] if part != ""]
 
 
 # --- the way out -------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from lexbeam.translation.settings import SettingsArguments, TextSettings, read_s
 from lexbeam.translation.signature import Signature
 from lexbeam.translation.source_terms import SourceDemands, SourceTerms, load_glossaries
 from lexbeam.translation.ties import find_sources
-from lexbeam.translation.word_choices import Beginning, word_beginnings
+from lexbeam.translation.word_choices import WordChoices
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
@@ -58,8 +58,7 @@ class Translator:
     """Translates with one model; ``info`` says which.
 
     Any number of threads may use one translator at the same time. A translator made by `load`
-    can be pickled: the copy loads the model again, from where it was found. ``origin`` is the
-    path of the model and the number of threads.
+    can be pickled: the copy loads the model again from its ``origin``, a path and threads.
     """
 
     def __init__(self, model: Model, origin: tuple[Path, int] | None = None) -> None:
@@ -68,10 +67,11 @@ class Translator:
         self._source = model.source_text
         self._target = model.target_text
         self._max_source_length = model.max_source_length
+        self.word_choices = WordChoices(model)
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
-        threads = 1 if origin is None else origin[1]
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads)
+        threads, aside = 1 if origin is None else origin[1], model.sets_aside
+        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads, aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 
@@ -178,20 +178,6 @@ class Translator:
     def search(self, jobs: Sequence[Job], batch_size: int = 32) -> Found:
         """Run searches, of one text or of many; return what became of each."""
         return self._decoder.run(jobs, batch_size)
-
-    def length(self, translation: str) -> int:
-        """Return the tokens by which the model writes a translation, its end not counted."""
-        return len(self._target.spell_prefix(translation).ids) if translation.strip() else 0
-
-    def word_beginnings(self, text: str, before: str, word: str) -> list[Beginning]:
-        """Return how a translation might go on after ``before`` other than with ``word``.
-
-        What follows from each can be had with it as ``prefix``.
-        """
-        source = tuple(self._source.encode(text))
-        if len(source) > self._max_source_length:
-            return []
-        return word_beginnings(self._decoder.scorer, self._target, source, before, word)
 
     def trace(
         self,
@@ -316,8 +302,8 @@ class Translator:
 
     def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
         signature = Signature.of(self.info, prepared.document.settings)
-        respaced = prepared.found.respace(result)
-        return replace(respaced, signature=signature, source=prepared.document.text)
+        result = prepared.found.respace(result)
+        return replace(result, signature=signature, source=prepared.document.text)
 
 
 def _merged(settings: Any, named: SettingsArguments) -> Any:

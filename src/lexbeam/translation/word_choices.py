@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.scorer import Scorer
 from lexbeam.text.spelling import TargetText
@@ -29,6 +30,30 @@ class Beginning(NamedTuple):
 
     text: str
     log_prob: float
+
+
+class WordChoices:
+    """What a model might have written at a place of a translation."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def length(self, translation: str) -> int:
+        """Return the tokens by which the model writes a translation, its end not counted."""
+        if not translation.strip():
+            return 0
+        return len(self._model.target_text.spell_prefix(translation).ids)
+
+    def beginnings(self, text: str, before: str, word: str) -> list[Beginning]:
+        """Return how the translation of a text might go on after ``before``, if not by ``word``.
+
+        What follows from each can be had with it as prefix.
+        """
+        model = self._model
+        source = tuple(model.source_text.encode(text))
+        if len(source) > model.max_source_length:
+            return []
+        return word_beginnings(model.engine, model.target_text, source, before, word)
 
 
 def word_beginnings(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -102,9 +101,7 @@ METADATA, PIECES = "en_de/metadata.json", "en_de/sentencepiece.model"
             "too large for a file of this size",
         ),
         (
-            lambda files: files.update(
-                {METADATA: json.dumps({"target_prefix": "__xx__"}).encode()}
-            ),
+            lambda files: files.update({METADATA: b'{"target_prefix": "__xx__"}'}),
             "'__xx__' is missing",
         ),
     ],

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import ctranslate2
 import numpy as np
 import pytest
+import sentencepiece
 from click.testing import CliRunner
 from ctranslate2.specs.common_spec import Activation
 
@@ -163,7 +164,7 @@ def test_in_eight_bits_a_batch_changes_nothing(tmp_path: Path) -> None:
     sources = [[5, 6, 7, 8, 9], [10, 11], [12, 13, 14]]
     together = decode(engine, sources, beam_size=3, max_length=8)
     for source, (expected, *_) in zip(sources, together, strict=True):
-        ((alone, *_),) = decode(engine, [source], beam_size=3, max_length=8)
+        alone = decode(engine, [source], beam_size=3, max_length=8)[0][0]
         assert alone.tokens == expected.tokens
         assert alone.score == pytest.approx(expected.score, abs=1e-5)
 
@@ -217,9 +218,7 @@ def rewrite(folder: Path, version: int, revision: int = 5) -> None:
             path.unlink()
 
 
-@pytest.mark.parametrize(
-    ("version", "revision"), [(5, 7), (4, 7), (4, 4), (3, 4), (2, 3)], ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("version", "revision"), [(5, 7), (4, 7), (4, 4), (3, 4), (2, 3)], ids=str)
 @pytest.mark.parametrize("quantization", [None, "int8"])
 def test_older_versions_are_read(
     version: int, revision: int, quantization: str | None, tmp_path: Path
@@ -290,7 +289,7 @@ def converted(
     out = import_checkpoint(folder / "checkpoint", folder / "hf", "float32", **family.wishes)
     known = bundle.load(out)
     size = network.config.vocab_size - ("marian" in request.param)  # it drops the padding
-    tokens = [known.target.id_to_piece(i) for i in range(size)]
+    tokens = known.target.id_to_piece(list(range(size)))
     settings = {"decoder_start_token": family.decoder_start}
     model = ctranslate2_models.from_checkpoint(network, tokens, folder / "model", **settings)
     for name in ("source.spm", "target.spm", "spiece.model", "sentencepiece.bpe.model"):
@@ -330,7 +329,7 @@ def test_a_language_has_to_be_named(converted: Converted, tmp_path: Path) -> Non
 def test_marian_says_which_head_aligns(tmp_path: Path) -> None:
     network = checkpoints.marian(tmp_path / "checkpoint")
     known = bundle.load(import_checkpoint(tmp_path / "checkpoint", tmp_path / "hf", "float32"))
-    tokens = [known.target.id_to_piece(i) for i in range(network.config.vocab_size - 1)]
+    tokens = known.target.id_to_piece(list(range(network.config.vocab_size - 1)))
     model = ctranslate2_models.from_checkpoint(network, tokens, tmp_path / "model")
     files = [tmp_path / "checkpoint" / name for name in ("source.spm", "target.spm")]
     ours = bundle.load(import_model(model, tmp_path / "bundle", sentencepiece=files))
@@ -367,6 +366,28 @@ def test_a_folder_is_loaded_with_constraints(
     assert str(plain / "model.bin") in loaded.info["files"]
 
 
+@pytest.mark.parametrize("beam", [1, 2, 5])
+def test_texts_are_translated_as_by_ctranslate2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beam: int
+) -> None:
+    """Without constraints a search ends as CTranslate2's: what has finished is set aside."""
+    monkeypatch.setenv("LEXBEAM_CACHE", str(tmp_path))
+    folder = ctranslate2_models.opennmt(tmp_path / "model", encodings=False, eagerness=2.2)
+    pieces = sentencepiece.SentencePieceProcessor(str(folder / "sentencepiece.model"))
+    texts = [*checkpoints.SOURCE_TEXT, *SENTENCES]
+    theirs = translator(folder).translate_batch(
+        [pieces.encode(text, out_type=str) for text in texts],
+        beam_size=beam,
+        min_decoding_length=0,
+        max_decoding_length=100,
+    )
+    ours = lexbeam.load(folder).translate(texts, beam_size=beam, split=False, max_length=100)
+    lengths = {len(one.hypotheses[0]) for one in theirs}
+    assert len(lengths) > 2  # outputs end, and not all in the same way
+    for one, other in zip(theirs, ours, strict=True):
+        assert other.text == pieces.decode(one.hypotheses[0])
+
+
 def test_the_command_imports_a_folder(copy: Path, tmp_path: Path) -> None:
     pieces = tmp_path / "elsewhere"
     (copy / "sentencepiece.model").rename(pieces)
@@ -399,6 +420,7 @@ def change_config(folder: Path, **changes: Any) -> None:
         (lambda f: (f / "shared_vocabulary.json").write_text('["a"]'), "'</s>' is missing"),
         (lambda f: (f / "sentencepiece.model").unlink(), "no SentencePiece model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"\0"), "sentencepiece.model"),
+        (lambda f: (f / "sentencepiece.model").write_bytes(b"\n\3\n\1\xff"), "sentencepiece.model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"#version: 0.2\n"), "BPE codes"),
         (lambda f: (f / "config.json").write_text("[]"), "config.json"),
         (lambda f: change_config(f, eos_token=3), '"eos_token" must be a text'),
@@ -481,7 +503,7 @@ def test_text_of_the_target_is_cut_into_pieces_that_only_the_network_knows(
     """OPUS-MT in Argos packages: the SentencePiece model is that of the source alone."""
     network = checkpoints.marian(tmp_path / "checkpoint")
     known = bundle.load(import_checkpoint(tmp_path / "checkpoint", tmp_path / "hf", "float32"))
-    tokens = [known.target.id_to_piece(i) for i in range(network.config.vocab_size - 1)]
+    tokens = known.target.id_to_piece(list(range(network.config.vocab_size - 1)))
     model = ctranslate2_models.from_checkpoint(network, tokens, tmp_path / "model")
     source = tmp_path / "checkpoint" / "source.spm"
     ours = bundle.load(import_model(model, tmp_path / "bundle", sentencepiece=[source]))

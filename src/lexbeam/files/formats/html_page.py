@@ -12,6 +12,8 @@ from lexbeam.files.units import Edit, Options, Unit
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 
+_CHARSET_TEXT = re.compile(_CHARSET.pattern.decode(), re.IGNORECASE)
+
 
 @register("html", ".html", ".htm", ".xhtml")
 class HtmlScan:
@@ -35,13 +37,19 @@ class HtmlScan:
         return ()
 
     def spliced(self, edits: Sequence[Edit], encoding: str | None = None) -> Iterator[bytes]:
-        """Yield the page with edits made; what its encoding lacks becomes a reference."""
+        """Yield the page with edits made; what its encoding lacks becomes a reference.
+
+        A new encoding is named where the old one was.
+        """
         if encoding is None and self._content.encoding != "utf-8":
             name = self._content.encoding
             edits = [
                 edit._replace(text=edit.text.encode(name, "xmlcharrefreplace").decode(name))
                 for edit in edits
             ]
+        named = _CHARSET_TEXT.search(self._content.text, 0, 2048) if encoding else None
+        if encoding and named and not any(e.start < named.end(1) <= e.end for e in edits):
+            edits = [*edits, Edit(named.start(1), named.end(1), encoding.lower())]
         return self._content.spliced(edits, encoding)
 
 

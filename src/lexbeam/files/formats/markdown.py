@@ -211,6 +211,7 @@ def _lines(text: str, at: int, end: int) -> Iterator[Line]:
 def _places(lines: Sequence[Line], token: Any, cells: dict[int, int]) -> list[tuple[int, int]]:
     """Return where the lines of a block stand in the file."""
     places = []
+    last = token.content.count("\n")
     for offset, content in enumerate(token.content.split("\n")):
         number = token.map[0] + offset
         if number >= len(lines):
@@ -224,10 +225,8 @@ def _places(lines: Sequence[Line], token: Any, cells: dict[int, int]) -> list[tu
         if at < 0 or not shown:
             return []
         cells[number] = at + len(shown)
-        hard = re.compile(r" {2,}$|\\$").search(line.text)
-        trailing = hard[0] if hard and offset < token.content.count("\n") else ""
         end = line.start + at + len(shown)
-        if trailing.isspace():
+        if offset < last and line.text.endswith("  "):  # a line break that is meant
             end = line.start + len(line.text)
         places.append((line.start + at, end))
     return places

@@ -21,6 +21,7 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.encoding import Encoder
 from lexbeam.models.engines.onnx_session import open_session
 from lexbeam.models.engines.slots import arrange
 from lexbeam.models.engines.tokens import TokenRules
@@ -83,7 +84,7 @@ class OnnxEngine:
         self._attending: dict[bool, ort.InferenceSession] = {}
         self._threads = threads
         self._make_decoder = partial(open_session, graphs.decoder, threads)
-        self._encoder = open_session(graphs.encoder, threads)
+        self._encoder = Encoder(open_session(graphs.encoder, threads))
         single = graphs.single_decoder
         self._single_decoder = open_session(single, threads) if single else None
         self._vocabulary_size = tokens.vocabulary_size
@@ -100,7 +101,6 @@ class OnnxEngine:
         self._positions = _position_tables(
             [i.shape[1] for i in inputs if i.name == "positions"], positions
         )
-        self._encoder_outputs = [output.name for output in self._encoder.get_outputs()]
         new_states = [name.replace("state.", "next.") for name in self._state_shapes]
         self._outputs = [*_ANSWERS, *new_states]
         self._outputs_attending = [*_ANSWERS, "attention", *new_states]
@@ -168,7 +168,7 @@ class OnnxEngine:
             candidates, index = _tabulate(lists, self._vocabulary_size, self._never)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
-        found = self._encode(feed)
+        found = self._encode(feed, lengths)
         decoder = {
             name: found.pop(name) if name in found else _empty_state(shape, count)
             for name, shape in self._state_shapes.items()
@@ -246,8 +246,8 @@ class OnnxEngine:
         )
         return Scores(top_scores, top_ids, ask_scores, following, *looks)
 
-    def _encode(self, feed: dict[str, Any]) -> dict[str, Any]:
-        return dict(zip(self._encoder_outputs, self._encoder.run(None, feed), strict=True))
+    def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
+        return self._encoder.run(feed, lengths)
 
     def _run(
         self, session: ort.InferenceSession, feed: dict[str, Any], outputs: list[str]

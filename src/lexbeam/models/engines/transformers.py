@@ -82,6 +82,8 @@ class TransformersEngine:
     layer, for each position of its padded source.
     """
 
+    restarts = False  # its caches grow in place
+
     def __init__(
         self,
         model: PreTrainedModel,

@@ -158,36 +158,41 @@ class Layers:
         return self._quantised[key]
 
     def _quantise_rows(self, x: str) -> list[str]:
-        """Round each row with the scale that makes its largest magnitude 127."""
+        """Round each row with the multiplier that makes its largest magnitude 127.
+
+        This and `_scale_rows` take the steps of CTranslate2 in its order: one that gives another
+        last digit lets numbers be rounded the other way, and each of those changes many others.
+        """
         graph = self._graph
-        one = graph.constant(np.array(1, np.float32))
+        one, nothing = graph.constant(np.array(1, np.float32)), np.array(0, np.uint8)
         peak = graph.node("ReduceMax", graph.node("Abs", x), graph.ints(-1), keepdims=1)
         peak = graph.node("Max", peak, graph.constant(np.array(_TINY, np.float32)))
         largest = graph.constant(np.array(_LARGEST, np.float32))
-        y = graph.node("Mul", x, graph.node("Div", largest, peak))
-        middle = graph.constant(np.array(_MIDDLE, np.uint8))
+        multiplier = graph.node("Div", largest, peak)
+        middle = graph.constant(np.array(_MIDDLE, np.float32))
+        y = graph.node("Add", graph.node("Mul", x, multiplier), middle)
         if self._rounding == "rows":
-            values = graph.node("QuantizeLinear", y, one, middle)
+            values = graph.node("QuantizeLinear", y, one, graph.constant(nothing))
         else:
-            shift = graph.constant(np.array(_MIDDLE, np.float32))
-            values = graph.node("Cast", graph.node("Add", y, shift), to=_UINT8)
-        return [values, one, middle, graph.node("Div", peak, largest)]
+            values = graph.node("Cast", y, to=_UINT8)
+        zero = graph.constant(np.array(_MIDDLE, np.uint8))
+        return [values, one, zero, graph.node("Div", one, multiplier)]
 
     def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
         graph = self._graph
-        inputs = [
-            x.values,
-            graph.constant(weight.values, name),
-            x.scale,
-            graph.constant(weight.scale.reshape(-1)),
-            x.zero,
-        ]
+        values, scale = graph.constant(weight.values, name), weight.scale.reshape(-1)
         if x.of_rows:
-            y = graph.node("Mul", graph.node("MatMulIntegerToFloat", *inputs), x.of_rows)
+            y = graph.node("MatMulIntegerToFloat", x.values, values, x.scale, x.scale, x.zero)
+            y = self._scale_rows(y, x.of_rows, graph.constant(1 / scale))
             return y if bias is None else graph.node("Add", y, graph.constant(bias))
+        inputs = [x.values, values, x.scale, graph.constant(scale), x.zero]
         if bias is not None:
             inputs += ["", graph.constant(bias)]
         return graph.node("MatMulIntegerToFloat", *inputs)
+
+    def _scale_rows(self, sums: str, of_rows: str, multipliers: str) -> str:
+        """Return products from sums, given the scales of rows and the multipliers of columns."""
+        return self._graph.node("Div", self._graph.node("Mul", sums, of_rows), multipliers)
 
     def project_all(self, x: str, table: Float32 | Int8Matrix, name: str = "output") -> str:
         """Return the logits of the whole vocabulary, and one more that is minus infinity."""
@@ -219,6 +224,11 @@ class Layers:
         graph, table = self._graph, self._weights[name]
         rows = graph.node("Gather", self._table(name, table), tokens)
         if not isinstance(table, Int8Matrix):
+            return graph.node("Mul", rows, graph.constant(np.array(factor, np.float32)))
+        if self._rounding != "tensor":  # as CTranslate2 does it, see _quantise_rows
+            multipliers = np.append(1 / table.scale, np.ones((1, 1), np.float32), axis=0)
+            divisors = graph.node("Gather", graph.constant(multipliers), tokens)
+            rows = graph.node("Div", graph.node("Cast", rows, to=1), divisors)
             return graph.node("Mul", rows, graph.constant(np.array(factor, np.float32)))
         scale = np.append(table.scale * np.float32(factor), np.zeros((1, 1), np.float32), axis=0)
         scales = graph.node("Gather", graph.constant(scale), tokens)

@@ -46,7 +46,7 @@ from lexbeam.search.automaton.trie import Node, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
-class Automaton:
+class _Tables:
     """Tables for the phrases of every sentence of a batch.
 
     With ``words`` phrases count as whole words only, without they are plain token sequences.
@@ -148,7 +148,9 @@ class Automaton:
             None if self.whole_words is None else self.whole_words.boundary,
         )
 
-    # --- taking tokens, every step ------------------------------------------------------------
+
+class Automaton(_Tables):
+    """Moves hypotheses along the tables of their sentences, every step."""
 
     def start(self) -> States:
         """Return the states before the first token, one per sentence."""

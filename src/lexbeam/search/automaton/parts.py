@@ -8,9 +8,10 @@ and further tokens that follow from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search.arrays import (
     Bits,
@@ -138,6 +139,21 @@ class PartTables:
         self._reached = tuple(bits[:, sentences] for bits in self._reached)
         if self._at_end is not None:
             self._at_end = self._at_end[:, sentences]
+
+    @property
+    def for_kernel(self) -> bool:
+        """Whether the compiled kernel covers them: one array of bits, nothing at the end."""
+        return len(self._reached) == 1 and self._at_end is None
+
+    @property
+    def tables(self) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernel reads, by part and sentence, and by node and part."""
+        needs = None if self._needs is None else self._needs[0]
+        return self._reached[0], self.sizes, self._missing, self._wanted[0], needs
+
+    def standing(self, states: States) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernel reads of hypotheses."""
+        return states.node, states.seen[0], None if states.stages is None else states.stages[0]
 
     def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
         """Return a mask of the parts that hypotheses still have to say.

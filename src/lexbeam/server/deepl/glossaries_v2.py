@@ -18,7 +18,7 @@ from lexbeam.server.glossary_entries import write_tsv
 async def create(call: Call) -> Any:
     """Keep a new glossary."""
     name = read_name(call.fields)
-    pair, entries = read_dictionary(flat(call.fields))
+    pair, entries = await asyncio.to_thread(read_dictionary, flat(call.fields))
     info = await asyncio.to_thread(
         call.context.glossaries.create, call.key.digest, name, {pair: entries}
     )

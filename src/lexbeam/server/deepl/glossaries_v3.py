@@ -21,7 +21,8 @@ from lexbeam.server.glossary_entries import write_tsv
 
 async def create(call: Call) -> Any:
     """Keep a new glossary."""
-    name, dictionaries = read_name(call.fields), read_dictionaries(call.fields)
+    name = read_name(call.fields)
+    dictionaries = await asyncio.to_thread(read_dictionaries, call.fields)
     if not dictionaries:
         raise bad_request("Parameter 'dictionaries' not specified or empty.")
     info = await asyncio.to_thread(
@@ -47,7 +48,7 @@ async def patch(call: Call) -> Any:
     store, owner, number = call.context.glossaries, call.key.digest, call.path("id")
     await asyncio.to_thread(store.get, owner, number)
     name = read_name(call.fields) if "name" in call.fields else None
-    dictionaries = read_dictionaries(call.fields)
+    dictionaries = await asyncio.to_thread(read_dictionaries, call.fields)
     if len(dictionaries) > 1:
         raise bad_request("Value for 'dictionaries' not supported: one at a time.")
     if name is None and not dictionaries:
@@ -79,8 +80,10 @@ async def put_dictionary(call: Call) -> Any:
     """Replace a dictionary."""
     store, owner, number = call.context.glossaries, call.key.digest, call.path("id")
     await asyncio.to_thread(store.get, owner, number)
-    listed = read_dictionaries(call.fields)
-    pair, found = next(iter(listed.items())) if listed else read_dictionary(flat(call.fields))
+    listed = await asyncio.to_thread(read_dictionaries, call.fields)
+    if not listed:
+        listed = dict([await asyncio.to_thread(read_dictionary, flat(call.fields))])
+    pair, found = next(iter(listed.items()))
     return _dictionary(await asyncio.to_thread(store.put, owner, number, pair, found))
 
 

@@ -49,7 +49,7 @@ class Aversion:
             text += f" Even less than the references it likes {listed(likes)}."
         count = max(len(experiment.text.sources), 1)
         rows: list[list[Value]] = [[n, round(s, 1), s / count, b] for n, s, b in points]
-        columns = ["set", "summed score", "score a sentence", "BLEU"]
+        columns = ["set", "summed score", "score per sentence", "BLEU"]
         return Section(
             self.name,
             "Reference aversion",

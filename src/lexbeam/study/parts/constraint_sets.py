@@ -30,7 +30,7 @@ class ConstraintSets:
         names = plan.constrained_sets
         counts = {name: experiment.token_counts(experiment.constraints(name)) for name in names}
         rows = [self._row(experiment, name, counts[name]) for name in names]
-        columns = ["set", "constraints a sentence", "tokens a sentence", "tokens, most"]
+        columns = ["set", "constraints per sentence", "tokens per sentence", "tokens, most"]
         text = (
             "Constraints come from the references: `randN` are N random words of each, `phrN` "
             "is a random phrase of N words. A word that the vocabulary cuts into pieces is a "

@@ -70,7 +70,7 @@ def show_summary(plan: Plan, experiment: Experiment) -> list[Section]:
         ]
         for name, result in found.items()
     ]
-    columns = ["set", "BLEU", "p", "chrF", "score a sentence", "met, %"]
+    columns = ["set", "BLEU", "p", "chrF", "score per sentence", "met, %"]
     caption = f"The sets with {plan.algorithms[0]}, k = {plan.usual_beam}"
     note = (
         "p is the chance of so great a difference in BLEU to no constraints, by paired bootstrap "

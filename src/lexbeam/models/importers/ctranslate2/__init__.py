@@ -51,8 +51,7 @@ def import_model(
     Args:
         path: the folder of the model.
         out: the folder of the bundle; made if it does not exist.
-        precision: "int8" or "float32"; None keeps that of the model. Models in eight bits keep
-            their numbers, and compute as CTranslate2 does.
+        precision: "int8", "float32", or None for that of the model.
         source_language: as the model's vocabulary writes it (``eng_Latn``, ``en``, ``en_XX``),
             where it has several languages.
         target_language: the same; also for Marian models with several target languages.
@@ -66,8 +65,7 @@ def import_model(
     folder = Path(path)
     if not folder.is_dir():
         raise ModelError(f"{folder}: no such folder")
-    if precision is not None:
-        bundle.check_precision(precision)
+    bundle.check_precision(precision or "int8")
     model = binary.read(folder / MODEL)
     settings = read_settings(folder, model)
     with naming(folder / MODEL):
@@ -76,9 +74,8 @@ def import_model(
     sizes = config.source_vocabulary, config.target_vocabulary
     begun = None if output_prefix is None else tuple(output_prefix)
     wishes = Wishes(source_language, target_language, source_prefix, begun)
-    files = [Path(file) for file in sentencepiece]
     with naming(folder):
-        text = read_vocabularies(folder, settings, sizes, files)
+        text = read_vocabularies(folder, settings, sizes, list(map(Path, sentencepiece)))
         framing = make_framing(text, settings, network, wishes)
     with naming(folder / MODEL):  # weights that don't fit together
         bundle.write(
@@ -93,6 +90,7 @@ def import_model(
             framing=framing,
             precision=network.precision,
             alignment=network.alignment,
+            sets_aside=True,
             origin=origin or f"CTranslate2: {folder.resolve().name}",
         )
     return Path(out)

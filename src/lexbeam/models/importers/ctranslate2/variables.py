@@ -142,10 +142,19 @@ class Variables:
             raise ModelError(f"the variable {name}_scale has {len(multiplier)} values")
         for each in (multiplier.min(), multiplier.max()):
             check_multiplier(f"{name}_scale", float(each))
-        scale = np.float32(1) / multiplier
+        scale = _inverse(multiplier)
         if values.dtype == np.int8:
             return np.ascontiguousarray(np.broadcast_to(scale, (len(values), 1)))
         return scale
+
+
+def _inverse(multiplier: Float32) -> Float32:
+    """Return the scales whose inverse is nearest to these multipliers, if possible the same."""
+    scale: Float32 = np.float32(1) / multiplier
+    near = np.stack([scale, np.nextafter(scale, np.float32(0)), np.nextafter(scale, np.float32(9))])
+    best = np.abs(np.float32(1) / near - multiplier).argmin(axis=0)
+    inverse: Float32 = np.take_along_axis(near, best[None], axis=0)[0]
+    return inverse
 
 
 def round_rows(rows: Weight) -> Int8Matrix:

@@ -17,6 +17,7 @@ from lexbeam.models.importers.huggingface.framing import is_language
 from lexbeam.models.importers.huggingface.pieces import Kind, PieceModel, Special
 from lexbeam.models.importers.huggingface.tokenizer_json import read_tokenizer_json
 from lexbeam.models.importers.huggingface.vocabularies import Vocabularies
+from lexbeam.models.sentencepiece_files import load_vocabulary
 
 _PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"), ("src.spm", "tgt.spm"))
 _SINGLE = (
@@ -59,6 +60,9 @@ def read_vocabularies(
     with naming(folder):
         source = models[0].renumbered(ids[0], sizes[0], special=special, foreign=Kind.UNUSED)
         target = models[-1].renumbered(ids[1], sizes[1], special=special, foreign=kind)
+    paths = files or [folder / "tokenizer.json"]
+    load_vocabulary(source, paths[0], sizes[0])  # or say what is wrong with it
+    load_vocabulary(target, paths[-1], sizes[1])
     own = None if source == target else target
     return Vocabularies(source, own, ids[0], ids[1], settings.eos)
 

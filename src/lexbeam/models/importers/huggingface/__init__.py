@@ -14,11 +14,13 @@ from lexbeam.errors import ModelError
 from lexbeam.models import bundle
 from lexbeam.models.bundle_manifest import read_framing
 from lexbeam.models.file_reading import naming, refusing_damage
+from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
 from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
 from lexbeam.models.importers.huggingface.settings import Settings
 from lexbeam.models.importers.huggingface.vocabularies import vocabulary_file
+from lexbeam.models.model import Framing
 from lexbeam.models.sentencepiece_files import load_vocabulary
 
 __all__ = ["import_checkpoint"]
@@ -45,8 +47,7 @@ def import_checkpoint(
         source_language: as the checkpoint's tokenizer writes it (``eng_Latn``, ``en``,
             ``en_XX``), where it has several languages.
         target_language: the same; also for Marian models with several target languages.
-        source_prefix: text that goes before every source, as T5 expects it
-            (``translate English to German:``).
+        source_prefix: text that goes before every source, as T5 expects it.
         calibration_text: some dozens of source sentences; see `lexbeam.models.bundle.write`.
     """
     folder = Path(path)
@@ -66,13 +67,11 @@ def import_checkpoint(
     with refusing_damage(folder / "tokenizer_config.json"):
         text = family.vocabularies(*sizes)
         codes = language_codes(folder, settings, options)
-    for data, name, size in zip(text[:2], ("source.spm", "target.spm"), sizes, strict=True):
-        if data is not None:
-            load_vocabulary(data, vocabulary_file(folder, name), size)
+    _check_vocabularies(folder, text[:2], sizes)
+    name = _name(settings.get("_name_or_path"), folder)
     with refusing_damage(config):
         framing = family.framing(text, options)
-        as_lists = {k: v if v is None else list(v) for k, v in vars(framing).items()}
-        read_framing(as_lists, network.config)
+        _check_framing(framing, network.config)
         bundle.write(
             network.config,
             network.weights,
@@ -86,10 +85,22 @@ def import_checkpoint(
             framing=framing,
             precision=precision,
             alignment=family.alignment(network.config),
-            origin=f"Hugging Face, {family.model_type}: "
-            f"{_name(settings.get('_name_or_path'), folder)}",
+            origin=f"Hugging Face, {family.model_type}: {name}",
         )
     return Path(out)
+
+
+def _check_vocabularies(
+    folder: Path, contents: Sequence[bytes | None], sizes: Sequence[int]
+) -> None:
+    for data, name, size in zip(contents, ("source.spm", "target.spm"), sizes, strict=True):
+        if data is not None:
+            load_vocabulary(data, vocabulary_file(folder, name), size)
+
+
+def _check_framing(framing: Framing, config: Architecture) -> None:
+    as_lists = {k: v if v is None else list(v) for k, v in vars(framing).items()}
+    read_framing(as_lists, config)
 
 
 def _name(given: object, folder: Path) -> str:

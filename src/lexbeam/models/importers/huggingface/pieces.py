@@ -66,7 +66,10 @@ class PieceModel:
         self._rest: list[bytes] = []
         for number, value, field in read_fields(data):
             if number == _PIECES and isinstance(value, bytes):
-                self.pieces.append(_read_piece(value))
+                try:
+                    self.pieces.append(_read_piece(value))
+                except (ValueError, struct.error):
+                    raise ModelError("damaged, or not a SentencePiece model") from None
             elif number == _TRAINER and isinstance(value, bytes):
                 self._trainer = value
             elif number != _SELF_TEST:

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.parts import Part, find_parts
+from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.beam_search import decode
+from lexbeam.search.draft import Draft, write_draft
+from lexbeam.search.finishing import FinishingRules
+from lexbeam.search.future_cost import LATENESS, SLACK, prices_by_place
+from lexbeam.search.request import Request
+from lexbeam.search.scorer import Scores
+from lexbeam.testing import HistoryScorer, TableScorer
+
+BOS, EOS = 0, 1
+
+
+def chain(length: int, size: int = 8) -> TableScorer:
+    """A model that says 2, 3, 4 … and ends after so many tokens."""
+    table = np.full((size, size), -9.0)
+    steps = [BOS, *range(2, 2 + length), EOS]
+    for here, following in pairwise(steps):
+        table[here, following] = -0.1
+    table[3, 7] = -2.0
+    return TableScorer(table, bos=BOS, eos=EOS)
+
+
+def draft(
+    scorer: TableScorer | HistoryScorer,
+    phrases: list[list[tuple[int, ...] | Pattern]],
+    prefix: list[tuple[int, ...]] | None = None,
+    longest: int = 20,
+) -> Draft:
+    automaton = Automaton(phrases, [[] for _ in phrases], scorer.vocabulary_size, eos=EOS)
+    given = prefix or [() for _ in phrases]
+    requests = [Request(tuple(a), (), b) for a, b in zip(phrases, given, strict=True)]
+    parts = [find_parts(layout) for layout in automaton.layouts]
+    rules = FinishingRules.of(scorer, aside=False, cut=False)
+    state = scorer.start([[0]] * len(phrases), [[]] * len(phrases))
+    return write_draft(scorer, state, requests, parts, np.full(len(phrases), longest), rules)
+
+
+def test_a_draft_says_what_first_tokens_cost_at_each_place() -> None:
+    found = draft(chain(4), [[(4, 2), (7,)], [(5,), (2,)]])
+    assert found.lengths.tolist() == [4, 4]
+    assert found.per_token.tolist() == pytest.approx([-0.1, -0.1])
+    # The places are before 2, 3, 4, 5 and the end; 7 costs less after 3.
+    assert found.log_prob[:5, 0, 0].tolist() == [-9, -9, -0.1, -9, -9]
+    assert found.log_prob[:5, 1, 0].tolist() == [-9, -9, -2, -9, -9]
+    assert found.log_prob[:5, 0, 1].tolist() == [-9, -9, -9, -0.1, -9]
+    assert np.isneginf(found.log_prob[5:]).all()
+
+
+def test_of_several_forms_the_cheapest_counts() -> None:
+    either = Pattern(((Form((7,)), Form((3, 7))),))
+    found = draft(chain(4), [[either, (5,)]])
+    assert found.log_prob[:5, 0, 0].tolist() == [-9, -0.1, -2, -9, -9]
+
+
+def test_a_sentence_with_a_single_thing_to_say_is_not_drafted() -> None:
+    found = draft(chain(4), [[(4,)], [(4,), (5,)], []])
+    assert found.lengths.tolist() == [-1, 4, -1]
+
+
+def test_a_draft_begins_with_the_prefix_and_ends_at_its_limit() -> None:
+    found = draft(chain(4), [[(4,), (5,)]], prefix=[(6, 3)])
+    assert found.lengths.tolist() == [4]
+    assert found.log_prob[:5, 0, 0].tolist() == [-9, -9, -0.1, -9, -9]
+    assert draft(chain(4), [[(4,), (5,)]], longest=2).lengths.tolist() == [2]
+
+
+def prices(log_prob: list[list[float]], follows: list[bool] | None = None) -> NDArray[np.float64]:
+    """Return the prices of parts by place, # shape: (parts, places), for a single sentence."""
+    table = np.array(log_prob).T[:, :, None]
+    marks = np.array(follows or [False] * len(log_prob))[:, None]
+    found = prices_by_place(Draft(table, np.array([len(table) - 1]), np.zeros(1)), marks)
+    return found[: len(table), :, 0].T
+
+
+def test_a_word_costs_what_it_costs_at_the_best_place_to_come() -> None:
+    (found,) = prices([[-9.0, -1.0, -8.0, -3.0, -9.0]])
+    assert found[:2].tolist() == [-1, -1]
+
+
+def test_a_place_that_has_been_passed_costs_more_with_every_token() -> None:
+    (found,) = prices([[-1.0, *[-15.0] * 9]])
+    late = np.maximum(np.arange(10) - SLACK, 0)
+    assert found.tolist() == pytest.approx((-1 - LATENESS * late).tolist())
+
+
+def test_the_words_of_an_order_are_placed_in_their_order() -> None:
+    """The second fits best before the first: it has to take its second place."""
+    first, second = [-9.0] * 10, [-9.0] * 10
+    first[6], second[0], second[8] = -1.0, -1.0, -4.0
+    assert prices([first, second])[:, 0].tolist() == [-1, -1]
+    assert prices([first, second], [False, True])[:, 0].sum() == -5
+
+
+def test_a_scorer_that_changes_its_state_in_place_is_searched_without_a_draft() -> None:
+    class Counting(HistoryScorer):
+        firsts = 0
+
+        def start(self, sources: Sequence[Any], wanted: Sequence[Sequence[int]]) -> Any:
+            self.first = super().start(sources, wanted)
+            return self.first
+
+        def step(self, state: Any, *arguments: Any, **named: Any) -> Scores:
+            self.firsts += state is self.first
+            return super().step(state, *arguments, **named)
+
+    for restarts, algorithm, firsts in (
+        (True, "lookahead", 2),
+        (False, "lookahead", 1),
+        (True, "dba", 1),
+    ):
+        scorer = Counting(20, seed=1)
+        scorer.restarts = restarts
+        decode(scorer, [[0] * 5], [[[3], [4]]], algorithm=algorithm, beam_size=3)
+        assert scorer.firsts == firsts
+
+
+def test_a_draft_finds_more_probable_outputs_and_does_not_depend_on_the_batch() -> None:
+    sources = [[i] * 10 for i in range(30)]
+    phrases = [[[3, 4], [5], [6, 7], [8]] if i % 5 else [[3, 4]] for i in range(30)]
+    asked = {"algorithm": "lookahead", "beam_size": 5, "max_length": 25}
+    scorer = HistoryScorer(40, seed=7, spread=3.0)
+    together = decode(scorer, sources, phrases, **asked)  # type: ignore[arg-type]
+    for i in (0, 1, 7, 20):
+        (alone,) = decode(scorer, sources[i : i + 1], phrases[i : i + 1], **asked)  # type: ignore[arg-type]
+        assert alone == together[i]
+    scorer.restarts = False
+    without = decode(scorer, sources, phrases, **asked)  # type: ignore[arg-type]
+    assert sum(r[0].score for r in together) > sum(r[0].score for r in without)
+
+
+def test_parts_of_all_kinds() -> None:
+    twice = Pattern(((Form((2,)),), (Form((3,)), Form((4, 5)))), penalty=2.0)
+    phrases: list[tuple[int, ...] | Pattern] = [(6,), (6,), twice, twice]
+    automaton = Automaton([phrases], [[]], 10, eos=EOS)
+    found: list[Part] = find_parts(automaton.layouts[0])
+    assert [(part.size, part.follows, part.soft) for part in found] == [
+        (1, False, 0),
+        (1, True, 0),
+        (1, True, 1),
+        (1, True, 1),
+        (1, False, None),
+        (1, False, None),
+    ]
+    assert found[1].first_tokens == [3, 4]
