@@ -77,7 +77,9 @@ def fill(
     """Fill the slots of each bank with its best candidates."""
     ranked = rank_by_bank(bank, score, bank.shape[1])
     ranks = np.arange(ranked.shape[1])
-    chosen = ranks < pick(count_above(counts) + slots, pick(bank, ranked))
+    # What is closed comes last and may have any bank, as of a constraint of another sentence.
+    banks = np.minimum(pick(bank, ranked), counts.shape[1] - 1)
+    chosen = ranks < pick(count_above(counts) + slots, banks)
     filled = slots.sum(axis=1)
     if (filled == beam).all():
         return Selection(ranked[chosen].reshape(-1, beam), np.ones((len(bank), beam), np.bool_))
