@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     ("kind", "problems"),
-    [(TOKEN, 150), (text_kind(), 24), (MODELS, 8), (CLI, 6), (TIME, 6)],
+    [(TOKEN, 40), (text_kind(), 24), (MODELS, 8), (CLI, 6), (TIME, 6)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_every_promise_is_kept(kind: Kind[Any], problems: int) -> None:
