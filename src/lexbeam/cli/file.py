@@ -14,6 +14,7 @@ import click
 from lexbeam import files
 from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
+from lexbeam.cli.model_options import model_option, threads_option
 from lexbeam.cli.report_options import report_option, write_report
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.cli.terminal import graceful
@@ -53,19 +54,12 @@ translated stays open and is reported; the exit status is then 1.
 @click.option("--memory", multiple=True, metavar="TMX", type=click.Path(path_type=Path),
               help="Take exact matches from this file. Repeat for more.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only count units and words.")
-@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@model_option
 @constraint_options("Must appear in every text, as whole words. Repeat for more.")
 @glossary_options
 @setting_options
 @report_option
-@click.option(
-    "-t",
-    "--threads",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Batches searched at a time.",
-)
+@threads_option
 def command(
     paths: tuple[Path, ...],
     output: Path | None,

@@ -10,6 +10,7 @@ import click
 
 from lexbeam.cli.constraint_options import constraint_options, read_avoided, read_constraints
 from lexbeam.cli.glossary_options import glossary_options, load_glossary
+from lexbeam.cli.model_options import model_option, threads_option
 from lexbeam.cli.setting_options import setting_options
 from lexbeam.translation.asked import Asked
 from lexbeam.translation.settings import TextSettings
@@ -20,7 +21,7 @@ NAMES = ("-c", "--avoid")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled."),
+    model_option,
     constraint_options("Must appear, as whole words. Repeat for more."),
     click.option(
         "--prefix",
@@ -41,14 +42,7 @@ _OPTIONS = (
         "--ordered", is_flag=True, help="With --tabs: the phrases must appear in that order."
     ),
     setting_options,
-    click.option(
-        "-t",
-        "--threads",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="Batches searched at a time.",
-    ),
+    threads_option,
 )
 
 

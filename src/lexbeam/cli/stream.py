@@ -15,7 +15,6 @@ from lexbeam.errors import InputError, LexbeamError
 from lexbeam.text.files import decode_line
 from lexbeam.translation.lines import JsonLines, Line, LineFormat, PlainLines
 from lexbeam.translation.reporting import Reporter
-from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.translator import Translator
 
 WINDOW_BATCHES = 4
@@ -78,12 +77,9 @@ class Stream:
                 line.error = str(result)
             else:
                 line.translation = result
-        for line in lines if self._reporter else ():
-            assert self._reporter
-            outcome = line.translation or line.error
-            if outcome is not None:
-                request = line.request or TextRequest("")
-                self._reporter.add(request, outcome, str(line.number))
+        if self._reporter is not None:
+            for line in lines:
+                self._reporter.add_line(line)
 
     def _write(self, lines: Sequence[Line], writer: IO[bytes]) -> None:
         with _uninterrupted():

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from lexbeam.cli.model_options import model_option, threads_option
 from lexbeam.cli.terminal import StudyBar, graceful
 from lexbeam.study import run
 
@@ -14,7 +15,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("study")
-@click.option("-m", "--model", metavar="DIR|PAIR", help="Folder, or a pair that was pulled.")
+@model_option
 @click.option("--src", required=True, type=_FILE, help="Text, one sentence per line.")
 @click.option("--ref", required=True, type=_FILE, help="Its translation, line by line.")
 @click.option(
@@ -43,7 +44,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
 @click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
-@click.option("-t", "--threads", type=click.IntRange(1), default=1, show_default=True)
+@threads_option
 def command(
     model: str | None,
     src: Path,

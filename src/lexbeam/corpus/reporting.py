@@ -13,7 +13,6 @@ from lexbeam.translation.lines import Line
 from lexbeam.translation.reporting import Reporter, Row, Summary
 from lexbeam.translation.reporting.collect import Translates
 from lexbeam.translation.reporting.rows import sort_rows
-from lexbeam.translation.requests import TextRequest
 
 FOLDER = "reports"
 """Where the reports on parts are, in the folder of the output."""
@@ -30,10 +29,7 @@ def write_part_report(
     """Write what became of the constraints of a part."""
     reporter = Reporter(translator)
     for line in lines:
-        outcome = line.translation or line.error
-        if outcome is not None:
-            request = line.request or TextRequest("")
-            reporter.add(request, outcome, str(line.number), source)
+        reporter.add_line(line, source)
     rows = [asdict(row) for row in reporter.finish()]
     content = {"rows": rows, "summary": asdict(reporter.summary)}
     path.parent.mkdir(exist_ok=True)

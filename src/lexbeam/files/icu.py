@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lexbeam.files.placeholders import is_number, mark_parts
-from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable
+from lexbeam.translation.marked_text import Code, MarkedText, Part, is_translatable, join_texts
 
 _COMPLEX = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal|choice)\s*,")
 _SELECTOR = re.compile(r"\s*(?:offset\s*:\s*\d+\s*)?(?:=\s*-?\d+|[\w-]+)\s*\{")
@@ -79,7 +79,7 @@ class Message:
                 end = found.end() if found else at + 1
                 parts.append(text[at:end])
                 at = end
-        message.marked = mark_parts(_merged(parts), _SYNTAXES)
+        message.marked = mark_parts(join_texts(parts), _SYNTAXES)
         return message, at
 
     def _argument(self, text: str, at: int, depth: int) -> tuple[Code, int]:
@@ -167,13 +167,3 @@ def _closing(text: str, at: int) -> int:
         if not depth:
             return i + 1
     raise _NotIcuError
-
-
-def _merged(parts: Sequence[Part]) -> list[Part]:
-    merged: list[Part] = []
-    for part in parts:
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        else:
-            merged.append(part)
-    return merged

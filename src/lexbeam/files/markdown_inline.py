@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from lexbeam.files.placeholders import entity, mark_parts
-from lexbeam.translation.marked_text import Code, MarkedText, Part
+from lexbeam.translation.marked_text import Code, MarkedText, Part, join_texts
 
 _TOKEN = re.compile(
     r"(?P<ticks>`+)(?:(?!(?P=ticks)).|(?<=`)`){1,1000}?(?P=ticks)(?!`)"
@@ -55,7 +55,7 @@ def read_markdown(text: str, labels: frozenset[str] = frozenset()) -> MarkedText
         code = parts[place]
         if isinstance(code, Code) and not code.raw.startswith("<"):
             parts[place] = code.raw  # it was no markup after all
-    return mark_parts(_joined(parts), ("urls", "printf"))
+    return mark_parts(join_texts(parts), ("urls", "printf"))
 
 
 def _take(
@@ -169,16 +169,6 @@ def _take_run(
         parts.append(Code(raw, "open", number, verbatim=True))
         return
     parts.append(raw)
-
-
-def _joined(parts: list[Part]) -> list[Part]:
-    joined: list[Part] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        else:
-            joined.append(part)
-    return joined
 
 
 _SPECIAL = re.compile(r"[*_`\[\]<]")

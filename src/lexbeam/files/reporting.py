@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from lexbeam.constraints.constraint_set import Constraints
@@ -15,6 +15,7 @@ from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.source_terms import SourceTerms
+from lexbeam.translation.spelled import report_on
 
 _WINDOW = 256
 
@@ -67,18 +68,7 @@ class FileReporter:
         priced = result.constraints if isinstance(result, Translation) else []
         costs = {report.text: report.price for report in priced}
         found = find_all(target, demanded)
-        reports = []
-        for constraint, occurrences in zip(demanded, found, strict=True):
-            met = len(occurrences) >= constraint.count
-            spans = tuple(span for each in occurrences for span in each) if met else ()
-            report = ConstraintReport(
-                constraint.text,
-                (spans[0][0], spans[-1][1]) if spans else None,
-                spans,
-                price=costs.get(constraint.text),
-                dropped=not met and constraint.soft is not None,
-                sources=constraint.source_spans,
-            )
-            form = " … ".join(target[slice(*span)] for span in spans[: len(constraint.parts)])
-            reports.append(replace(report, form=form or None))
-        return reports
+        return [
+            report_on(constraint, target, occurrences, costs.get(constraint.text))
+            for constraint, occurrences in zip(demanded, found, strict=True)
+        ]

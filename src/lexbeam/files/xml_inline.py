@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lexbeam.files.placeholders import DEFAULT, mark_parts
 from lexbeam.files.xml_scanner import Token, XmlFile, escape, unescape
-from lexbeam.translation.marked_text import Code, Kind, MarkedText, Part
+from lexbeam.translation.marked_text import Code, Kind, MarkedText, Part, join_texts
 
 
 class Inline(NamedTuple):
@@ -69,18 +69,7 @@ def read_inline(
                 parts.append(Code(raw, "open", number, verbatim=True))
         else:
             parts.append(Code(raw, "point", verbatim=True))
-    return mark_parts(_joined(parts), syntaxes)
-
-
-def _joined(parts: list[Part]) -> list[Part]:
-    """Join texts that stand side by side."""
-    joined: list[Part] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        else:
-            joined.append(part)
-    return joined
+    return mark_parts(join_texts(parts), syntaxes)
 
 
 def write_inline(marked: MarkedText, encode: Callable[[str], str] = escape) -> str:

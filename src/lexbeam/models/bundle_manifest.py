@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -11,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
-from lexbeam.models.file_reading import LARGEST_VOCABULARY, file_digest, read_file
+from lexbeam.models.file_reading import (
+    LARGEST_VOCABULARY,
+    file_digest,
+    read_file,
+    read_json_object,
+)
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.model import Framing
 from lexbeam.text.moses_vocabulary import CODES, PIECES
@@ -64,12 +68,7 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Read a manifest; a field that is missing, of the wrong type or out of range is an error."""
-    try:
-        manifest = json.loads(read_file(path, LARGEST_VOCABULARY))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: can't be read: {error}") from None
-    if not isinstance(manifest, dict):
-        raise ModelError(f"{path}: not a manifest")
+    manifest = read_json_object(path, otherwise="not a manifest")
     present = {name: field for name, field in _OPTIONAL.items() if name in manifest}
     for name, (expected, is_right) in {**_ALWAYS, **present}.items():
         if name not in manifest or not is_right(manifest[name]):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from lexbeam.errors import LexbeamError, ModelError
 
@@ -82,6 +84,17 @@ def read_file(path: Path, largest: int = LARGEST_FILE) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path}: can't be read: {error}") from None
+
+
+def read_json_object(path: Path, otherwise: str = "a JSON object is expected") -> dict[str, Any]:
+    """Read a file that holds one JSON object; ``otherwise`` is said where it holds another."""
+    try:
+        content = json.loads(read_file(path, LARGEST_VOCABULARY))
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: can't be read: {error}") from None
+    if not isinstance(content, dict):
+        raise ModelError(f"{path}: {otherwise}")
+    return content
 
 
 def file_digest(path: Path) -> str:

@@ -8,7 +8,7 @@ A marked text is a sequence of strings and codes. A code *stands for a word* (``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -64,6 +64,17 @@ def is_translatable(marked: MarkedText) -> bool:
 def plain(marked: MarkedText) -> str:
     """Return a marked text as a reader sees it in the file."""
     return "".join(part if isinstance(part, str) else part.raw for part in marked)
+
+
+def join_texts(parts: Iterable[Part]) -> list[Part]:
+    """Return parts with the texts that stand side by side as one."""
+    joined: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
 
 
 def fill_in(target: Target, source: MarkedText) -> MarkedText:

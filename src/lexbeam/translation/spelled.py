@@ -120,27 +120,37 @@ class SpelledConstraint:
 
         ``is_excessive`` says that it occurs more often than it may.
         """
-        asked = self.asked
-        given = None if isinstance(asked.given, str) else asked.given
-        if len(found) < asked.count or is_excessive:
-            return ConstraintReport(
-                asked.text,
-                None,
-                dropped=asked.soft is not None,
-                price=price,
-                asked=given,
-                sources=asked.source_spans,
-            )
-        first = found[0]
+        return report_on(self.asked, text, found, price, is_excessive)
+
+
+def report_on(
+    asked: Constraint,
+    text: str,
+    found: Sequence[Occurrence],
+    price: float | None,
+    is_excessive: bool = False,
+) -> ConstraintReport:
+    """Return what became of a constraint; see `SpelledConstraint.report`."""
+    given = None if isinstance(asked.given, str) else asked.given
+    if len(found) < asked.count or is_excessive:
         return ConstraintReport(
             asked.text,
-            (first[0][0], first[-1][1]),
-            tuple(span for occurrence in found for span in occurrence),
-            form=" … ".join(text[slice(*span)] for span in first),
+            None,
+            dropped=asked.soft is not None,
             price=price,
             asked=given,
             sources=asked.source_spans,
         )
+    first = found[0]
+    return ConstraintReport(
+        asked.text,
+        (first[0][0], first[-1][1]),
+        tuple(span for occurrence in found for span in occurrence),
+        form=" … ".join(text[slice(*span)] for span in first),
+        price=price,
+        asked=given,
+        sources=asked.source_spans,
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from lexbeam.errors import LexbeamError
 from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.lines import Line
 from lexbeam.translation.reporting.rows import Row, Status, Summary, sort_rows
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import ConstraintReport, Link, Translation
@@ -49,6 +50,12 @@ class Reporter:
         self._requests.setdefault(request.text, request)
         for report in result.constraints:
             self._rows.append(_row(request.text, result.text, report, place, file))
+
+    def add_line(self, line: Line, file: str = "") -> None:
+        """Add a line that was translated, or that has an error; a blank one has neither."""
+        outcome = line.translation or line.error
+        if outcome is not None:
+            self.add(line.request or TextRequest(""), outcome, str(line.number), file)
 
     def finish(self) -> list[Row]:
         """Return all rows, what needs a look first; fills in the summary."""

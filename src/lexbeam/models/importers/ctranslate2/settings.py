@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
-from lexbeam.models.file_reading import LARGEST_VOCABULARY, read_file
+from lexbeam.models.file_reading import read_json_object
 from lexbeam.models.importers.ctranslate2.binary import BinaryModel
 
 CONFIG = "config.json"
@@ -35,7 +34,7 @@ class Settings:
 def read_settings(folder: Path, model: BinaryModel) -> Settings:
     """Return the settings of a model; older ones keep them among the variables."""
     path = folder / CONFIG
-    given = _read_json(path) if path.exists() else {}
+    given = read_json_object(path) if path.exists() else {}
     values = {**_TOKENS, "decoder_start_token": "<s>", **given}
     if model.version < _IN_CONFIG:
         values |= _from_variables(model.variables)
@@ -77,13 +76,3 @@ def _from_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
         "add_source_bos": flag("with_source_bos", False),
         "add_source_eos": flag("with_source_eos", False),
     }
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(read_file(path, LARGEST_VOCABULARY))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: can't be read: {error}") from None
-    if not isinstance(content, dict):
-        raise ModelError(f"{path}: a JSON object is expected")
-    return content

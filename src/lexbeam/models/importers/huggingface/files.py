@@ -16,9 +16,8 @@ import numpy as np
 
 from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.models.file_reading import (
-    LARGEST_VOCABULARY,
     check_file,
-    read_file,
+    read_json_object,
     refusing_damage,
 )
 from lexbeam.models.graphs.weights import Float32
@@ -31,13 +30,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a file that holds one JSON object."""
     if not path.exists():
         raise ModelError(f"{path}: no such file")
-    try:
-        content = json.loads(read_file(path, LARGEST_VOCABULARY))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: can't be read: {error}") from None
-    if not isinstance(content, dict):
-        raise ModelError(f"{path}: a JSON object is expected")
-    return content
+    return read_json_object(path)
 
 
 def read_json_if_there(path: Path) -> dict[str, Any]:
