@@ -21,6 +21,7 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.draft_session import DraftSessions, MakeDraft
 from lexbeam.models.engines.encoding import Encoder
 from lexbeam.models.engines.onnx_session import open_session
 from lexbeam.models.engines.slots import arrange
@@ -30,7 +31,7 @@ from lexbeam.models.graphs.positions import SinusoidalPositions, TabledPositions
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
-from lexbeam.search.scorer import Scores
+from lexbeam.search.scorer import Scores, WholeDraft
 
 _COMPACT_AT = 4  # drop the memory of finished sentences when there is one per this many others
 _WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
@@ -62,8 +63,8 @@ class OnnxEngine:
     """A Scorer on ONNX Runtime; sources are sequences of ids that end with the end of sentence.
 
     ``positions`` are the embeddings of positions for source and output, for networks that have
-    them among their weights. ``make_attending`` writes decoders that say where they look; they
-    are made when a search first asks for it.
+    them among their weights. ``make_attending`` writes decoders that say where they look,
+    ``make_draft`` graphs for whole drafts; they are made when a search first asks for it.
     """
 
     restarts = True
@@ -78,7 +79,9 @@ class OnnxEngine:
         positions: tuple[Float32, Float32] | None = None,
         threads: int = 1,
         make_attending: MakeDecoder | None = None,
+        make_draft: MakeDraft | None = None,
     ) -> None:
+        self._drafts = DraftSessions(make_draft, threads)
         self.attends = make_attending is not None
         self._make_attending = make_attending
         self._attending: dict[bool, ort.InferenceSession] = {}
@@ -245,6 +248,36 @@ class OnnxEngine:
             batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
         )
         return Scores(top_scores, top_ids, ask_scores, following, *looks)
+
+    def draft(
+        self, state: OnnxState, ask: IntArray, longest: int, attention: bool = False
+    ) -> WholeDraft | None:
+        """Write the draft of one sentence; see `lexbeam.search.scorer.Scorer`."""
+        batch, first = state.batch, np.zeros(1, np.int64)
+        if not batch.single or len(state.sentences) != 1:
+            return None
+        asked = np.concatenate(([self._eos], ask))[None]
+        excluded, excluded_scores = self._excluded(batch, first, asked[:, :0], None)
+        feed = {
+            **batch.memory,
+            **state.decoder,
+            "tokens": np.array([self.bos]),
+            "places": np.array(longest + 1),
+            "ask": _indices(batch, first, asked),
+            "excluded": excluded,
+            "excluded_scores": excluded_scores,
+            "top": _top(1),
+        }
+        if self._positions:
+            feed["positions"] = self._positions[1].between(state.step, state.step + longest + 1)
+        if batch.ids is not None:
+            feed["ids"] = batch.ids[0]
+        answers = self._drafts.run(feed, attention)
+        if answers is None:
+            return None
+        top_scores, top_ids, ask_scores, *looks = answers
+        top_ids = top_ids if batch.ids is None else batch.ids[0].take(top_ids)
+        return WholeDraft(top_scores, top_ids, ask_scores, *looks)
 
     def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
         return self._encoder.run(feed, lengths)
