@@ -19,23 +19,23 @@ LONGEST = {2: 9, 3: 6, 4: 5, 5: 4}
 def draw(random: Random) -> Problem:
     """Draw a problem: mostly a small one."""
     drawn = random.random()
-    if drawn < 0.01:
+    if drawn < 0.005:
         return _draw_roomy(random, random.randint(4, 12), (1, 1, 2, 3, 5))
-    if drawn < 0.1:
+    if drawn < 0.06:
         return _draw_roomy(random, random.randint(3, 6), (1, 1, 2))
     size = random.choice((3, 4, 4, 5, 6))
     eos = random.randrange(size)
     tokens = [token for token in range(size) if token != eos]
-    exhaustive = drawn > 0.85
+    exhaustive = drawn > 0.9
     longest = LONGEST[len(tokens)] - random.choice((0, 1, 1, 2))
     if exhaustive:
         longest = max(2, LONGEST[len(tokens)] - random.choice((1, 2, 2)))
     marks = _marks(random, size, eos) if random.random() < 0.6 else None
     table, holds = random.random() < 0.7, random.random() < 0.7
-    count = random.choice((2, 2, 3, 6)) if random.random() < 0.12 else 1
+    count = random.choice((2, 2, 3, 6)) if random.random() < 0.08 else 1
     sentences = []
     for number in range(count):
-        limit = random.choice((longest, random.randint(0, longest)))
+        limit = random.choice((longest, longest, random.randint(0, longest)))
         sentences.append(_sentence(random, tokens, marks, holds, limit, f"s{number:03}"))
     settings = _wide(random) if exhaustive else _narrow(random)
     if exhaustive:
