@@ -40,7 +40,7 @@ from fuzz.text_truth import (
 MOST_SECONDS = 20.0
 SAME_SCORE = 0.02
 """Scores differ by so much where sums of eight-bit products are rounded another way."""
-MUCH_WORSE = 0.1
+MUCH_WORSE = 0.3
 OPENING = re.escape("\"'“„‘«([{<-/")
 _RIGHT_REFUSALS = re.compile("can be written|can't be written|cbs")
 _SEVERAL_SENTENCES = re.compile(r"[^\w\s]\s|\n")
@@ -120,10 +120,10 @@ def check(problem: TextProblem) -> Iterator[Failure]:
 
 
 def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
-    """Check that a word that is there anyway changes nothing when it is demanded.
+    """Check that a word that is there anyway spoils nothing when it is demanded.
 
-    Of words that touch no quotation mark or bracket it is enough that nothing much worse is found:
-    a beam that is divided among banks holds other hypotheses.
+    A word behind a quotation mark or bracket stays there, and the score stays about the same: a
+    beam that is divided among banks holds other hypotheses.
     """
     free = translate(problem)
     words = re.findall(r"\w+", free.text)
@@ -131,10 +131,11 @@ def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
     if words:
         word = words[number % len(words)]
         found = translate(replace(problem, constraints=(word,)))
-        is_quoted = re.search(rf"[{OPENING}]{word}\b", free.text) is not None
-        if found.text != free.text and (is_quoted or found.score < free.score - MUCH_WORSE):
+        quoted = re.compile(rf"[{OPENING}]{word}\b")
+        is_spoilt = quoted.search(free.text) is not None and not quoted.search(found.text)
+        if is_spoilt or found.score < free.score - MUCH_WORSE:
             said = f"{free.text!a} ({free.score:.2f}) has {word!a}; demanded: {found.text!a}"
-            yield Failure("what is there anyway changes nothing", f"{said} ({found.score:.2f})")
+            yield Failure("what is there anyway spoils nothing", f"{said} ({found.score:.2f})")
 
 
 def is_wrong_refusal(problem: TextProblem, error: Exception) -> bool:
