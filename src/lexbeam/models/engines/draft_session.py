@@ -28,7 +28,7 @@ class DraftSessions:
         self._sessions: dict[bool, ort.InferenceSession | None] = {}
 
     def run(self, feed: Mapping[str, NDArray[Any]], attends: bool) -> list[NDArray[Any]] | None:
-        """Return what all steps answer, stacked; None if there is no graph for drafts, or not yet."""
+        """Return what all steps answer, stacked; None if there is no graph for them (yet)."""
         if attends not in self._asked:
             self._asked.add(attends)
             return None
