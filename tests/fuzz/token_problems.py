@@ -27,6 +27,7 @@ class Marks:
     boundary: tuple[bool, ...]
     closing: tuple[bool, ...]
     starting: tuple[bool, ...]
+    joining: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(each, bool) for each in value):
         return str([int(each) for each in value])
     text = repr(value).replace(", demand=0", "")
-    for name in ("first", "apart", "last", "may_overlap", "exact"):
+    for name in ("first", "apart", "inside", "goes_on", "last", "may_overlap", "exact"):
         text = text.replace(f", {name}=False", "")
     return text.replace(", within=None", "").replace(", penalty=None", "")
 
@@ -162,6 +163,7 @@ def _draw_roomy(random: Random) -> Problem:
     ends = {each for each in demands if isinstance(each, Pattern) and each.last}
     surplus = {*sorted(begins, key=repr)[1:], *sorted(ends, key=repr)[1:]}
     demands = [each for each in demands if each not in surplus]
+    demands = _once(demands)
     random.shuffle(demands)
     limit = sum(map(_longest, demands)) + random.choice((0, 2, 10, 20))
     sentence = Sentence(tuple(demands), (), (), False, limit, "s0")
@@ -185,7 +187,8 @@ def _marks(random: Random, size: int, eos: int) -> Marks:
     starting = boundary
     if random.random() < 0.5:
         starting = [mark and random.random() < 0.8 for mark in boundary]
-    return Marks(tuple(boundary), tuple(closing), tuple(starting))
+    joining = [random.choice((0, 0, 0, 1, 2, 4, 6, 7)) for _ in range(size)]
+    return Marks(tuple(boundary), tuple(closing), tuple(starting), tuple(joining))
 
 
 def _wide(random: Random) -> dict[str, Any]:
@@ -251,7 +254,22 @@ def _spelled_phrase(random: Random, tokens: Sequence[int], exact: bool) -> Patte
     ]
     if all(form.apart for form in forms) and random.random() < 0.7:
         forms[0] = replace(forms[0], apart=False)
+    if random.random() < 0.4:
+        forms = [_in_compounds(random, form) for form in forms]
+        return Pattern((tuple(dict.fromkeys(forms)),), may_overlap=True)
     return Pattern((tuple(forms),), may_overlap=True, exact=exact and random.random() < 0.6)
+
+
+def _in_compounds(random: Random, form: Form) -> Form:
+    """Return a form that may count as the first or as the last part of a compound."""
+    inside = random.random() < 0.5
+    return replace(form, apart=form.apart and not inside, inside=inside, goes_on=not inside)
+
+
+def _once(demands: list[Demand]) -> list[Demand]:
+    """Return demands, of those with parts of compounds one each: how they overlap is not told."""
+    joined = [d for d in demands if isinstance(d, Pattern) and d.parts[0][0].in_compounds]
+    return [d for n, d in enumerate(demands) if d not in joined or d not in demands[:n]]
 
 
 def _demand(
@@ -281,6 +299,7 @@ def _sentence(
     begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
     if len(begins) > 1:
         demands = [each for each in demands if each not in begins]
+    demands = _once(demands)
     random.shuffle(demands)
     avoid = []
     if random.random() < 0.4:

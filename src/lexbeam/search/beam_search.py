@@ -50,6 +50,7 @@ def decode(
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
+    joining: ArrayLike | None = None,
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
@@ -73,9 +74,11 @@ def decode(
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended; then phrases count as whole
-            words only. # shape of this and the next two: (vocabulary,)
+            words only. # shape of this and the next three: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
+        joining: how tokens join parts of compounds (`automaton.whole_words`); not at all if not
+            given.
         observer: is called after every step with what it did.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
@@ -86,7 +89,7 @@ def decode(
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos = scorer.vocabulary_size, scorer.eos
-    words = WordBoundaries.of(boundary, closing, size, eos, starting)
+    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining)
     holds, number = can_hold(scorer), len(sources)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:

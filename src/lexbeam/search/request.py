@@ -171,9 +171,7 @@ class _Reader:
         """Return a pattern with plain integers in it."""
         parts = tuple(
             tuple(
-                dict.fromkeys(
-                    Form(self._phrase(name, f.tokens), bool(f.first), bool(f.apart)) for f in part
-                )
+                dict.fromkeys(replace(f, tokens=self._phrase(name, f.tokens)) for f in part)
             )
             for part in pattern.parts
         )
@@ -187,6 +185,12 @@ class _Reader:
             raise self._error(
                 f"{name}: a part with nothing but forms that begin the output has to be a "
                 "pattern of its own, with no penalty and not at the end"
+            )
+        joined = any(form.in_compounds for part in parts for form in part)
+        if joined and (len(parts) > 1 or checked.last or checked.exact):
+            raise self._error(
+                f"{name}: parts of compounds count only in a pattern of one part that is neither "
+                "exact nor at the end"
             )
         return checked
 
@@ -223,7 +227,8 @@ def _without_avoided_forms(
         return request
 
     def allowed(form: Form, strict: bool) -> bool:
-        return not any(_occurs(avoided, form.tokens, words, strict) for avoided in request.avoid)
+        on = strict or form.goes_on
+        return not any(_occurs(avoided, form.tokens, words, on) for avoided in request.avoid)
 
     kept: list[TokenConstraint] = []
     alike: dict[Pattern, dict[Pattern, int]] = {}

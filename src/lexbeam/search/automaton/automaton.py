@@ -78,8 +78,7 @@ class _Tables:
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        closing = None if words is None else words.closing
-        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, closing)
+        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, words)
         self.follow = self._transitions.follow
         self._listed = AskedAndBanned.compile(self.tries, self.roots)
         self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
@@ -93,8 +92,7 @@ class _Tables:
         words = self.whole_words if can_hold else None
         held = [phrase for phrase in avoided if words is not None and words.waits(phrase)]
         banned = [phrase for phrase in avoided if words is None or not words.waits(phrase)]
-        closing = None if self.whole_words is None else self.whole_words.closing
-        return Trie(layout.goals, banned, held, closing)
+        return Trie(layout.goals, banned, held, self.whole_words, layout.joined)
 
     def _tabulate_nodes(self) -> None:
         """Tabulate what ends, what has begun and what is forbidden at each node."""

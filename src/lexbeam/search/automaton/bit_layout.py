@@ -29,7 +29,7 @@ from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
 from lexbeam.search.automaton.stages import Stage, find_what_is_lost, shortest
-from lexbeam.search.automaton.trie import APART, BEGIN, Goal
+from lexbeam.search.automaton.trie import APART, BEGIN, INSIDE, Goal, in_compounds
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
 _MOST_REGISTER_BITS = 1024
@@ -86,6 +86,8 @@ class BitLayout:
     """The bits of a sentence, and everything that reads or sets them."""
 
     goals: list[Goal] = field(default_factory=list)
+    joined: list[Goal] = field(default_factory=list)
+    """What meets a constraint as a part of a compound, with `trie.SHORT` and `trie.LONG` in it."""
     stages: list[Stage] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     soft: list[SoftConstraint] = field(default_factory=list)
@@ -189,8 +191,14 @@ class _Numbering:
                 waits=self._waits(form.tokens),
                 exact=field_bits if exact else 0,
             )
-            self.layout.goals.append(goal)
+            self._add_goal(goal, form)
         return bits
+
+    def _add_goal(self, goal: Goal, form: Form) -> None:
+        """Add what meets a constraint, and the same as a part of a compound."""
+        self.layout.goals.append(goal)
+        if self.words is not None and form.in_compounds:
+            self.layout.joined += in_compounds(goal, form.inside, form.goes_on)
 
     def _waits(self, tokens: Tokens) -> bool:
         return self.words is not None and self.words.waits(tokens)
@@ -199,7 +207,9 @@ class _Numbering:
         """Return the tokens of a form behind what it has to stand behind."""
         if form.first:
             return (BEGIN, *form.tokens)
-        return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
+        if self.words is None or not (form.apart or form.inside):
+            return form.tokens
+        return (INSIDE if form.inside else APART, *form.tokens)
 
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
         if pattern.is_phrase or (times > 1 and _counts_as_phrase(pattern)):
@@ -237,7 +247,7 @@ class _Numbering:
                 waits=not strict and self._waits(form.tokens),
                 strict=strict,
             )
-            self.layout.goals.append(goal)
+            self._add_goal(goal, form)
         return bit
 
     def _add_chain(self, pattern: Pattern, copies: int) -> list[int]:

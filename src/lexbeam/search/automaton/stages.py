@@ -69,5 +69,5 @@ def shortest(part: Sequence[Form]) -> int:
 
     A shorter one that counts only at the beginning is no help to an output that has begun.
     """
-    anywhere = [form for form in part if not form.first and not form.apart]
+    anywhere = [form for form in part if form.is_anywhere]
     return min(len(form.tokens) for form in anywhere or part)
