@@ -170,9 +170,7 @@ class _Reader:
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
         """Return a pattern with plain integers in it."""
         parts = tuple(
-            tuple(
-                dict.fromkeys(replace(f, tokens=self._phrase(name, f.tokens)) for f in part)
-            )
+            tuple(dict.fromkeys(replace(f, tokens=self._phrase(name, f.tokens)) for f in part))
             for part in pattern.parts
         )
         if not parts or not all(parts):

@@ -16,8 +16,10 @@ from typing import Self
 
 import numpy as np
 import sentencepiece
+from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
+from lexbeam.text.compounds import is_letter, joining_flags
 from lexbeam.text.languages import base_language
 from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed
 from lexbeam.text.phrases import Spelling, asked_as
@@ -217,6 +219,24 @@ class TargetText:
             raise ConstraintError(f"{quoted(phrase)} has no characters that can be written")
         return [self._literal(spelling) for spelling in known or ways]
 
+    def spell_inside(self, phrase: str) -> list[Spelling]:
+        """Return the spellings of a phrase right behind a letter; none if that is not known."""
+        if self._bare is None or not is_letter(phrase[0]):
+            return []
+        spelling = self._spelling(self._bare, phrase, spaced=False)
+        known = spelling.surface == phrase and not spelling.pieces
+        return [replace(spelling, inside=True)] if known else []
+
+    def joining(self, vocabulary_size: int) -> NDArray[np.uint8]:
+        """Return how each token joins parts of compounds (`lexbeam.text.compounds`).
+
+        All zeros for vocabularies that write the end of a word into its pieces: there a word that
+        goes on is spelled otherwise.
+        """
+        if self._bare is None:
+            return np.zeros(vocabulary_size, np.uint8)
+        return _joining(self._processor, vocabulary_size)
+
     def spell_prefix(self, prefix: str) -> Spelling:
         """Return the beginning of an output as tokens."""
         return self._literal(self._spell_prefix(prefix))
@@ -332,6 +352,14 @@ def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolA
     boundary[_eos(processor)] = True
     boundary.flags.writeable = closing.flags.writeable = False
     return boundary, closing
+
+
+@lru_cache(maxsize=4)
+def _joining(processor: Processor, vocabulary_size: int) -> NDArray[np.uint8]:
+    size = min(processor.get_piece_size(), vocabulary_size)
+    flags = joining_flags(_written_by_pieces(processor, size), vocabulary_size)
+    flags.flags.writeable = False
+    return flags
 
 
 def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:

@@ -81,7 +81,13 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
         for span in (*document.avoidance.find(text), *_invented(document, sentence, text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
-            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
+            inside = [
+                each
+                for each in document.avoidance.inside
+                if not any(find_subsequence(way, each) for way in ids)
+            ]
+            banned = *document.avoidance.tokens, *inside
+            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *banned)))
             if tokens not in sentence.avoid and not needed:
                 sentence.avoid.append(tokens)
     return len(sentence.avoid) > known

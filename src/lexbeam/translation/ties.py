@@ -122,6 +122,7 @@ def find_displaced(
     words = split_words(document.target.pieces(draft.tokens))
     texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
     demanded = _words_of(document, sentence.assigned)
+    demanded |= {text.casefold() for text in texts if _has_part(document, sentence, text)}
     displaced: list[str] = []
     for tokens in document.ties(sentence, sentence.assigned).values():
         share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
@@ -138,6 +139,12 @@ def find_displaced(
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
     return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
+
+
+def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
+    """Return whether a word is a compound with something demanded that may be in one."""
+    demands = (document.demand(piece.unit).surface for piece in sentence.assigned)
+    return any(each.compound and bool(each.find(word)) for each in demands)
 
 
 def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:

@@ -70,8 +70,10 @@ class Translator:
         self.word_choices = WordChoices(model)
         boundary, closing = self._target.masks(model.engine.vocabulary_size)
         starting = self._target.spaced_tokens(model.engine.vocabulary_size)
+        joining = self._target.joining(model.engine.vocabulary_size)
         threads, aside = 1 if origin is None else origin[1], model.sets_aside
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads, aside)
+        marks = boundary, closing, starting, joining
+        self._decoder = BatchDecoder(model.engine, *marks, threads, aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 

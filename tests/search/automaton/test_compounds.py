@@ -60,7 +60,9 @@ def random_problem(seed: int) -> tuple[WordBoundaries, list[Pattern]]:
     size = 5
     boundary = [random.random() < 0.4 for _ in range(size)]
     closing = [random.random() < 0.2 for _ in range(size)]
-    joining = [random.choice((0, SHORT, LONG, ENDS, LONG | ENDS, SHORT | LONG)) for _ in range(size)]
+    joining = [
+        random.choice((0, SHORT, LONG, ENDS, LONG | ENDS, SHORT | LONG)) for _ in range(size)
+    ]
     words = WordBoundaries.of(boundary, closing, size, size - 1, joining=joining)
     assert words is not None
 
@@ -87,7 +89,9 @@ def test_the_automaton_counts_what_the_definition_counts(seed: int) -> None:
         states = automaton.advance(states, np.full(len(outputs), 4))
         bits = automaton.layouts[number].met
         for pattern, bit in zip(patterns, bits, strict=True):
-            expected = [any(counts(f, o, words) for f in pattern.parts[0]) for o in outputs.tolist()]
+            expected = [
+                any(counts(f, o, words) for f in pattern.parts[0]) for o in outputs.tolist()
+            ]
             assert ((states.met[0] & np.uint64(bit)) != 0).tolist() == expected
 
 

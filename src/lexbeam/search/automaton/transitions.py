@@ -103,10 +103,10 @@ class Transitions:
 
 
 def _moves(
-    moves: Mapping[int, int], symbol: IntArray, by_class: Mapping[int, list[int]]
+    moves: Mapping[int, int], symbol: IntArray, by_class: Mapping[int, list[int]] | None
 ) -> list[tuple[int, int]]:
     """Return the symbols of moves with their targets; a class is all symbols that it stands for."""
-    if not by_class:
+    if by_class is None:
         return list(zip(symbol[list(moves)].tolist(), moves.values(), strict=True)) if moves else []
     return [
         (each, target)
@@ -115,13 +115,13 @@ def _moves(
     ]
 
 
-def _by_class(trie: Trie, symbol: IntArray, flags: IntArray) -> dict[int, list[int]]:
+def _by_class(trie: Trie, symbol: IntArray, flags: IntArray) -> dict[int, list[int]] | None:
     """Return the symbols that each class symbol of a trie stands for: not those of its own tokens.
 
-    Nothing if the trie has no classes.
+    None if the trie has no classes.
     """
     if not trie.joins:
-        return {}
+        return None
     own = set(symbol[trie.alphabet].tolist())
     found: dict[int, list[int]] = {}
     for number, each in enumerate(flags.tolist()):

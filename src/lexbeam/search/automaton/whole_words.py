@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import IntArray, Tokens
 
-
 SHORT, LONG, ENDS = 1, 2, 4
 """How a token joins parts of a compound. ``SHORT``: it is a few letters inside a word, less than
 a part. ``LONG``: it goes on with a word for long enough to be a part. ``ENDS``: what it ends with
