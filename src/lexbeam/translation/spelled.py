@@ -49,6 +49,11 @@ class SpelledConstraint:
         """Return the same with a space before each form, if the vocabulary can write it."""
         return replace(self, parts=_spell_parts(self.asked, target, avoided, spaced=True))
 
+    def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
+        """Return the same with one more spelling of its first part, as whole words."""
+        more = (*self.parts[0], Spelling(tokens, surface))
+        return replace(self, parts=(tuple(dict.fromkeys(more)), *self.parts[1:]))
+
     @property
     def is_plain(self) -> bool:
         """Whether it is one sequence of tokens that may stand anywhere, as often as it likes."""
