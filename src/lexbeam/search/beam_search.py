@@ -69,7 +69,8 @@ def decode(
         sources: one per sentence, in whatever form the model reads.
         phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
             A phrase given n times must occur n times; different phrases may share tokens.
-        avoid: for each sentence, the token sequences that its output must not have.
+        avoid: for each sentence, the token sequences that its output must not have, as whole
+            words; as a `Beginning`, not even where the word goes on.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from lexbeam.errors import ConstraintError, InputError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import (
+    Beginning,
     Form,
     Pattern,
     TokenConstraint,
@@ -145,7 +146,11 @@ class _Reader:
 
     def avoided(self, given: Any) -> list[Tokens]:
         """Return the avoided phrases as tuples of plain integers."""
-        return [self._phrase(_Name("avoided", n), each) for n, each in enumerate(self._list(given))]
+        read: list[Tokens] = []
+        for number, phrase in enumerate(self._list(given)):
+            tokens = self._phrase(_Name("avoided", number), phrase)
+            read.append(Beginning(tokens) if isinstance(phrase, Beginning) else tokens)
+        return read
 
     def prefix(self, given: Any) -> Tokens:
         """Return the prefix, which may be empty; None stands for an empty one."""
@@ -288,7 +293,7 @@ def _occurs(avoided: Tokens, tokens: Tokens, words: WordBoundaries | None, goes_
     n = len(avoided)
     for end in range(n, len(tokens) + 1):
         if tokens[end - n : end] == avoided:
-            if words is None or not words.waits(avoided):
+            if words is None or isinstance(avoided, Beginning) or not words.waits(avoided):
                 return True
             if words.ends(tokens[end]) if end < len(tokens) else not goes_on:
                 return True

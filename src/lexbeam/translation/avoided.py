@@ -9,10 +9,10 @@ from functools import lru_cache
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, compound_spellings, matches, variants
-from lexbeam.text.compounds import lowered, may_be_part, word_around
+from lexbeam.text.compounds import begins_word, lowered, may_be_part, word_around
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText
-from lexbeam.text.word_boundaries import Span
+from lexbeam.text.word_boundaries import Span, stands_alone
 
 MOST_AT_FIRST = 64
 """Phrases of a longer list are banned only in sentences in which one of them has come up."""
@@ -94,6 +94,18 @@ class Avoidance:
                 if text[start:end] == form or not wanted:
                     spans.append(word_around(text, (start, end)))
         return spans
+
+    def find_parts(self, text: str) -> tuple[list[Span], list[Span]]:
+        """Return the spans of avoided parts of compounds: those that come first, and last."""
+        spans = [
+            span
+            for form, case, compound in self._forms()
+            if compound
+            for span in matches(text, form, case, compound=True)
+            if not stands_alone(text, span)
+        ]
+        first = [span for span in spans if begins_word(text, span[0])]
+        return first, [span for span in spans if span not in first]
 
     def _forms(self) -> Iterator[tuple[str, Case, bool]]:
         for word in self.words:

@@ -12,7 +12,7 @@ import pytest
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import kernel
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.patterns import Beginning, Form, Pattern
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT, WordBoundaries
 from lexbeam.search.beam_search import decode
 from lexbeam.testing import HistoryScorer
@@ -155,3 +155,13 @@ def test_what_can_not_be_counted_is_refused() -> None:
         decode(scorer, [0], [[FIRST]], **MASKS | {"joining": [9] * 6})
     with pytest.raises(InputError, match="joining is given without boundary"):
         decode(scorer, [0], [[FIRST]], joining=JOINING)
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_an_avoided_beginning_is_avoided_however_the_word_goes_on(begins: bool) -> None:
+    scorer = HistoryScorer(6, eos=END, seed=2, word_starts=BOUNDARY)
+    avoided = Beginning((FILE,)) if begins else (FILE,)
+    asked = {"max_length": 3, "beam_size": 400, "prune": 0, "nbest": 200, "stop": "all"}
+    found = decode(scorer, [0], avoid=[[avoided]], **MASKS, **asked)[0]
+    assert any(FILE in each.tokens for each in found) != begins
+    assert not any(tuple(each.tokens[:2]) == (FILE, DOT) for each in found)

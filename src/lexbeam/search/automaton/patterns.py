@@ -88,6 +88,12 @@ class Pattern:
         return {token for part in self.parts for form in part for token in form.tokens}
 
 
+class Beginning(tuple[int, ...]):
+    """An avoided phrase that must not even be the beginning of a longer word."""
+
+    __slots__ = ()
+
+
 TokenConstraint = Tokens | Pattern
 """A constraint of the search: a plain phrase or a pattern."""
 
