@@ -57,7 +57,7 @@ def test_a_word_behind_a_hyphen_needs_no_key(translator: lexbeam.Translator) -> 
 
 
 def test_compounds_stand_beside_other_constraints(translator: lexbeam.Translator) -> None:
-    asked = [compound("Datei"), "Paket"]
+    asked: list[Any] = [compound("Datei"), "Paket"]
     found = translator.translate(CONFIGURATION, constraints=asked)
     assert "Konfigurationsdatei" in found.text
     assert all(report.met for report in found.constraints)
@@ -71,7 +71,11 @@ def test_compounds_stand_beside_other_constraints(translator: lexbeam.Translator
 
 def test_lines_together_and_alone_are_the_same(translator: lexbeam.Translator) -> None:
     sources = [CONFIGURATION, "The file system is full.", "The server must be restarted."]
-    asked = [[compound("Datei"), "Paket"], [compound("System"), "voll"], [compound("Neustart")]]
+    asked: list[Any] = [
+        [compound("Datei"), "Paket"],
+        [compound("System"), "voll"],
+        [compound("Neustart")],
+    ]
     together = translator.translate(sources, constraints=asked)
     alone = [translator.translate(s, constraints=c) for s, c in zip(sources, asked, strict=True)]
     assert [each.text for each in together] == [each.text for each in alone]

@@ -61,16 +61,14 @@ def decode(
 ) -> list[list[Hypothesis]]:
     """Return the best outputs of each sentence that have all its phrases, best first.
 
-    A phrase that can't be met whatever the model says is a ConstraintError, a scorer that breaks
-    its protocol a ScorerError.
+    What can't be met is a ConstraintError, a scorer that breaks its protocol a ScorerError.
 
     Args:
         scorer: the model.
         sources: one per sentence, in whatever form the model reads.
         phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
             A phrase given n times must occur n times; different phrases may share tokens.
-        avoid: for each sentence, the token sequences that its output must not have, as whole
-            words; as a `Beginning`, not even where the word goes on.
+        avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
@@ -78,8 +76,7 @@ def decode(
             words only. # shape of this and the next three: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
-        joining: how tokens join parts of compounds (`automaton.whole_words`); not at all if not
-            given.
+        joining: how tokens join parts of compounds (`automaton.whole_words`).
         observer: is called after every step with what it did.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.

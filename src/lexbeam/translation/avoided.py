@@ -11,7 +11,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, compound_spellings, matches, variants
 from lexbeam.text.compounds import begins_word, lowered, may_be_part, word_around
 from lexbeam.text.phrases import Spelling
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.word_boundaries import Span, stands_alone
 
 MOST_AT_FIRST = 64
@@ -118,7 +118,7 @@ def _ways_inside(form: str, constraint: Constraint, target: TargetText) -> list[
     if not (constraint.compound and may_be_part(form)):
         return []
     spellings = compound_spellings(form, constraint.case)[1]
-    return [way.ids for text in spellings for way in target.spell_inside(text)]
+    return [way.ids for text in spellings for way in spell_inside(target, text)]
 
 
 def _known_ways(phrase: str, target: TargetText) -> list[Spelling]:

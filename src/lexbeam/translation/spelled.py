@@ -14,7 +14,7 @@ from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import compound_spellings, variants
 from lexbeam.text.compounds import is_letter, may_be_part
 from lexbeam.text.phrases import Spelling
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.word_boundaries import are_glued, contains
 from lexbeam.translation.results import ConstraintReport
 
@@ -299,7 +299,7 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
                 yield from _with_space(ways) if spaced else ways
     if asked.compound and may_be_part(form) and not spaced:
         for text in compound_spellings(form, asked.case)[1]:
-            yield from target.spell_inside(text)
+            yield from spell_inside(target, text)
 
 
 def _may_go_on(way: Spelling) -> bool:

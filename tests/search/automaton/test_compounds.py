@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ FILE, SYSTEM, S, THE, DOT, END = range(6)
 BOUNDARY = [True, False, False, True, True, True]
 CLOSING = [False, False, False, False, True, False]
 JOINING = [ENDS, LONG | ENDS, SHORT, ENDS, 0, 0]
-MASKS = {"boundary": BOUNDARY, "closing": CLOSING, "joining": JOINING}
+MASKS: dict[str, Any] = {"boundary": BOUNDARY, "closing": CLOSING, "joining": JOINING}
 FIRST = Pattern(((Form((FILE,), goes_on=True),),), may_overlap=True)
 LAST = Pattern(((Form((SYSTEM,), inside=True),),), may_overlap=True)
 
@@ -112,7 +113,7 @@ def test_the_automaton_counts_what_the_definition_counts(seed: int) -> None:
 )
 def test_parts_of_compounds(pattern: Pattern, output: tuple[int, ...], met: bool) -> None:
     scorer = HistoryScorer(6, eos=END)
-    asked = {"prefix": [output], "max_length": len(output), **MASKS}
+    asked: dict[str, Any] = {"prefix": [output], "max_length": len(output), **MASKS}
     if met:
         assert tuple(decode(scorer, [0], [[pattern]], **asked)[0][0].tokens) == output
     else:
@@ -140,7 +141,7 @@ def test_the_best_output_with_a_compound_is_found(
     met = [o for o in possible if any(counts(form, o, words) for form in forms)]
     best = max(met, key=log_prob)
     pattern = Pattern((forms,), may_overlap=True)
-    options = {"beam_size": 400, "prune": 0, "length_penalty": 0.0, "stop": "all"}
+    options: dict[str, Any] = {"beam_size": 400, "prune": 0, "length_penalty": 0.0, "stop": "all"}
     found = decode(scorer, [0], [[pattern]], max_length=3, **MASKS, **options)
     assert tuple(found[0][0].tokens) == best
 
@@ -161,7 +162,13 @@ def test_what_can_not_be_counted_is_refused() -> None:
 def test_an_avoided_beginning_is_avoided_however_the_word_goes_on(begins: bool) -> None:
     scorer = HistoryScorer(6, eos=END, seed=2, word_starts=BOUNDARY)
     avoided = Beginning((FILE,)) if begins else (FILE,)
-    asked = {"max_length": 3, "beam_size": 400, "prune": 0, "nbest": 200, "stop": "all"}
+    asked: dict[str, Any] = {
+        "max_length": 3,
+        "beam_size": 400,
+        "prune": 0,
+        "nbest": 200,
+        "stop": "all",
+    }
     found = decode(scorer, [0], avoid=[[avoided]], **MASKS, **asked)[0]
     assert any(FILE in each.tokens for each in found) != begins
     assert not any(tuple(each.tokens[:2]) == (FILE, DOT) for each in found)
