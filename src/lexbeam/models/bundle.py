@@ -28,6 +28,7 @@ from lexbeam.models.bundle_manifest import (
     ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
+    FORMAT_OF_SAMPLE,
     MANIFEST,
     SHORTLIST,
     SOURCE,
@@ -88,7 +89,8 @@ def write(
     folder: str | Path,
     *,
     target_spm: str | Path | bytes | None = None,
-    shortlist_file: str | Path | None = None,
+    shortlist_file: str | Path | bytes | None = None,
+    sample: int = 0,
     source_language: str | None = None,
     target_language: str | None = None,
     max_source_length: int = 256,
@@ -110,6 +112,8 @@ def write(
         folder: the folder to write to; made if it does not exist.
         target_spm: the SentencePiece model of the target language, if it has its own.
         shortlist_file: Marian's binary shortlist, if there is one.
+        sample: so many tokens stand for all that is not on the shortlist; 0: none do, scores
+            are shares of the list.
         source_language: its code, for people to read.
         target_language: the same; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
@@ -139,17 +143,39 @@ def write(
         "precision": precision,
         "origin": origin,
         **({"finishing": ASIDE} if sets_aside else {}),
+        **({"sample": sample} if sample and shortlist_file is not None else {}),
     }
     _write_manifest(folder, files, {**network, **facts})
 
 
 def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, Any]) -> None:
     manifest = {
-        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
+        "format": _format(files, facts),
         **facts,
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _format(files: Collection[str], facts: Mapping[str, Any]) -> int:
+    """Return the first version that can say all of a bundle."""
+    if "sample" in facts:
+        return FORMAT_OF_SAMPLE
+    return FORMAT_OF_MOSES if CODES in files else FORMAT
+
+
+def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
+    """Give a bundle another shortlist, or its first; ``sample`` is as in `write`."""
+    folder = Path(path)
+    manifest = read_manifest(folder / MANIFEST)
+    config = read_architecture(manifest["network"])
+    sizes = config.source_vocabulary, config.target_vocabulary
+    shortlist.parse(content, folder / SHORTLIST, *sizes)
+    (folder / MANIFEST).unlink()
+    (folder / SHORTLIST).write_bytes(content)
+    facts = {k: v for k, v in manifest.items() if k not in ("format", "files", "sample")}
+    files = [name for name in manifest["files"] if name not in (WEIGHTS, SHORTLIST)]
+    _write_manifest(folder, [*files, SHORTLIST], facts | ({"sample": sample} if sample else {}))
 
 
 def _describe_network(
@@ -202,15 +228,18 @@ def load(path: str | Path, threads: int = 1) -> Model:
         alignment = read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
-    listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
+    listed = None
+    if SHORTLIST in files:
+        listed = shortlist.read(folder / SHORTLIST, *sizes, manifest.get("sample", 0))
+    sample = [] if listed is None else listed.sample.tolist()
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
-            config.build(weights, shortlist=listed is not None),
+            config.build(weights, shortlist=listed is not None, sample=sample),
             token_rules(sizes, target, framing),
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
-            make_attending=_attending(folder, manifest, config, alignment),
+            make_attending=_attending(folder, manifest, config, alignment, sample),
         )
     info = {
         "type": "bundle",
@@ -235,6 +264,7 @@ def _attending(
     manifest: Mapping[str, Any],
     config: Architecture,
     alignment: Mapping[str, int] | None,
+    sample: Sequence[int],
 ) -> MakeDecoder:
     """Return what writes decoders that say where they look.
 
@@ -247,7 +277,7 @@ def _attending(
         read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
         with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
             return config.build_attending(
-                weights, single=single, shortlist=shortlist, alignment=head
+                weights, single=single, shortlist=shortlist, sample=sample, alignment=head
             )
 
     return make

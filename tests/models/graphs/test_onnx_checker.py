@@ -42,6 +42,8 @@ def test_the_graphs_of_a_transformer(variant: str, rounded: bool, shortlist: boo
                 table = name.endswith("Wemb")
                 weights[name] = quantise(weight.T).T if table else quantise(weight)
     check(config.build(weights, shortlist=shortlist))
+    if shortlist:
+        check(config.build(weights, shortlist=True, sample=[0, 3, 9]))
 
 
 def test_the_checker_finds_what_is_wrong() -> None:

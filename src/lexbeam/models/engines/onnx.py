@@ -21,6 +21,7 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.candidates import tabulate, unlisted_weights
 from lexbeam.models.engines.encoding import Encoder
 from lexbeam.models.engines.onnx_session import open_session
 from lexbeam.models.engines.slots import arrange
@@ -33,7 +34,6 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.scorer import Scores
 
 _COMPACT_AT = 4  # drop the memory of finished sentences when there is one per this many others
-_WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
 _ANSWERS = ("top_scores", "top_ids", "ask_scores")
 MakeDecoder = Callable[[bool], bytes]
 """Write a decoder, given whether it serves a single sentence."""
@@ -93,6 +93,7 @@ class OnnxEngine:
         self._output_start = tuple(tokens.output_start) or (tokens.vocabulary_size,)
         self._never = (tokens.eos, *(token for token in tokens.never if token != tokens.eos))
         self._shortlist = shortlist
+        self._sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
         self.word_starts = tokens.word_starts
         inputs = (self._single_decoder or self._decoder).get_inputs()
         states = [i for i in inputs if i.name.startswith("state.")]
@@ -165,10 +166,12 @@ class OnnxEngine:
                 self._shortlist.candidates(source, extra)
                 for source, extra in zip(sources, wanted, strict=True)
             ]
-            candidates, index = _tabulate(lists, self._vocabulary_size, self._never)
+            candidates, index = tabulate(lists, self._vocabulary_size, self._never)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
         found = self._encode(feed, lengths)
+        if index is not None and self._sample.size:
+            found["memory.unlisted"] = unlisted_weights(index, self._sample)
         decoder = {
             name: found.pop(name) if name in found else _empty_state(shape, count)
             for name, shape in self._state_shapes.items()
@@ -223,6 +226,8 @@ class OnnxEngine:
         }
         if not batch.single:
             feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
+            if self._sample.size:
+                feed["sentences"] = sentences
         if self._positions:
             feed["positions"] = self._positions[1].between(state.step, state.step + 1)
         if attention:
@@ -317,26 +322,6 @@ def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     return np.zeros(
         (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
     )
-
-
-def _tabulate(
-    lists: Sequence[IntArray], vocabulary: int, never: tuple[int, ...]
-) -> tuple[IntArray, IntArray]:
-    """Return the candidates of each sentence as a table, and the index of each id in it.
-
-    The end of sentence, the first of ``never``, comes first. The last candidate is always an id
-    of no token (the vocabulary's size), whose score is minus infinity; the index of every token
-    that is not listed points there.
-    """
-    width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
-    ids = np.full((len(lists), width), vocabulary, np.int64)
-    index = np.full((len(lists), vocabulary + 1), -1, np.int64)
-    for row, index_of, candidates in zip(ids, index, lists, strict=True):
-        others = candidates[~np.isin(candidates, never)]
-        row[0] = never[0]
-        row[1 : len(others) + 1] = others
-        index_of[row[: len(others) + 1]] = np.arange(len(others) + 1)
-    return ids, index
 
 
 def _indices(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
 from lexbeam.models.graphs.writer import GraphWriter
 
 
-def write_step_outputs(graph: GraphWriter, logits: str) -> None:
-    """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`."""
+def write_step_outputs(
+    graph: GraphWriter, logits: str, unlisted: str = "", unlisted_size: int = 0
+) -> None:
+    """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`.
+
+    ``unlisted``, so many per row, stand for the tokens that a shortlist leaves out: they have
+    their share of the probability, and are not among the answers.
+    """
+    if unlisted:
+        logits = graph.node("Concat", unlisted, logits, axis=1)
     log_probs = graph.node("LogSoftmax", logits, axis=-1)
+    if unlisted:
+        begin, end, axis = (graph.ints(n) for n in (unlisted_size, sys.maxsize, 1))
+        log_probs = graph.node("Slice", log_probs, begin, end, axis)
     ask = graph.input("ask", "int64", ["rows", "asked"])
     excluded = graph.input("excluded", "int64", ["excluded", 2])
     excluded_scores = graph.input("excluded_scores", "float32", ["excluded"])
