@@ -63,10 +63,12 @@ PRECISIONS = ("int8", "float32")
 __all__ = [
     "MANIFEST",
     "PRECISIONS",
+    "add_shortlist",
     "check_precision",
     "is_bundle",
     "load",
     "read_network",
+    "read_sizes",
     "write",
 ]
 
@@ -168,9 +170,7 @@ def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
     """Give a bundle another shortlist, or its first; ``sample`` is as in `write`."""
     folder = Path(path)
     manifest = read_manifest(folder / MANIFEST)
-    config = read_architecture(manifest["network"])
-    sizes = config.source_vocabulary, config.target_vocabulary
-    shortlist.parse(content, folder / SHORTLIST, *sizes)
+    shortlist.parse(content, folder / SHORTLIST, *read_sizes(folder))
     (folder / MANIFEST).unlink()
     (folder / SHORTLIST).write_bytes(content)
     facts = {k: v for k, v in manifest.items() if k not in ("format", "files", "sample")}
@@ -281,6 +281,14 @@ def _attending(
             )
 
     return make
+
+
+def read_sizes(path: str | Path) -> tuple[int, int]:
+    """Read how many source and target tokens the network of a bundle has."""
+    manifest = Path(path) / MANIFEST
+    with naming(manifest):
+        config = read_architecture(read_manifest(manifest)["network"])
+    return config.source_vocabulary, config.target_vocabulary
 
 
 def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:

@@ -105,7 +105,7 @@ def make_shortlist(
     lists = counts.best(config.translations, for_all)
     ids = {piece: number for number, piece in enumerate(sides[1].pieces)}
     for number, piece in enumerate(sides[0].pieces):
-        if piece in ids:
+        if piece and piece in ids:
             lists[number] = np.append(lists[number], ids[piece])
     return shortlist.pack(lists, for_all, always)
 
@@ -138,7 +138,8 @@ def add_shortlist(folder: Path, parallel: Path, config: ShortlistConfig | None =
     config = config or ShortlistConfig(translations=TRANSLATIONS)
     pairs = read_clean(Corpus(path=str(parallel)), MAX_RATIO)
     model = bundle.load(folder)
-    sides = _side(model.source), _side(model.target)
+    sizes = bundle.read_sizes(folder)
+    sides = _side(model.source, sizes[0]), _side(model.target, sizes[1])
     sources, targets = (_encode(model.source, pairs, 0), _encode(model.target, pairs, 1))
     counts = TranslationCounts(*sides)
     with tempfile.TemporaryDirectory() as scratch:
@@ -153,8 +154,10 @@ def add_shortlist(folder: Path, parallel: Path, config: ShortlistConfig | None =
     bundle.add_shortlist(folder, make_shortlist(counts, sides, config, always), config.sample)
 
 
-def _side(processor: Processor) -> Side:
-    return make_side(processor.id_to_piece(list(range(len(processor)))), processor.eos_id())
+def _side(processor: Processor, size: int) -> Side:
+    """Return a language of a network that has so many tokens: pieces may be fewer, or more."""
+    known = processor.id_to_piece(list(range(min(len(processor), size))))
+    return make_side([*known, *[""] * (size - len(known))], processor.eos_id())
 
 
 def _encode(processor: Processor, pairs: Sequence[Pair], side: int) -> list[list[int]]:
