@@ -39,15 +39,23 @@ SourceTokens = Sequence[int]
 
 
 class TiedStep(NamedTuple):
-    """How one step attends, row by row, to the sources of constraints that are unmet."""
+    """What the tokens of one step cost, row by row, because of ties."""
 
-    share: FloatArray
-    """The attention to the source of each tied constraint, 0 if it is met. # shape: (rows, ties)"""
-    unmet: BoolArray  # shape: (rows, ties)
-    bits: Bits
-    """The bits of each tied constraint. # shape of each array: (rows, ties)"""
+    tokens: IntArray
+    """The tokens that were asked for. # shape: (rows, asked)"""
+    asked: FloatArray
+    """The penalty of each. # shape: (rows, asked)"""
     passing: FloatArray
-    """The penalty for saying something else. # shape: (rows,)"""
+    """The penalty of any other token. # shape: (rows,)"""
+
+    def penalty(self, row: IntArray, token: IntArray) -> FloatArray:
+        """Return what tokens cost after the hypotheses of rows. # shape: as the tokens."""
+        passing = self.passing[row]
+        if not self.tokens.shape[1]:
+            return np.broadcast_to(passing, token.shape)
+        same = self.tokens[row] == token[..., None]
+        column = same.argmax(axis=-1)
+        return np.where(same.any(axis=-1), self.asked[row, column], passing)
 
 
 class Ties:
@@ -79,10 +87,42 @@ class Ties:
         self._sources = self._sources[sentences]
         self._bits = tuple(each[sentences] for each in self._bits)
 
-    def attend(self, states: States, sentence: IntArray, attention: ScoreArray) -> TiedStep:
-        """Look up where the model attends; ``sentence`` is that of each row.
+    def penalise(
+        self,
+        here: States,
+        sentence: IntArray,
+        scores: Scores,
+        asked: tuple[IntArray, IntArray],
+        advancing: int,
+    ) -> tuple[Scores, TiedStep]:
+        """Return the scores with penalties, and the penalties by themselves.
 
-        ``attention`` has the weight of each source token. # shape: (rows, source tokens)
+        ``here`` are the states of the rows and ``sentence`` their sentences; ``asked`` are the
+        tokens that were asked for, and the nodes that they lead to. The first ``advancing`` of
+        them go on with a constraint.
+        """
+        assert scores.attention is not None
+        tokens, targets = asked
+        share, unmet, bits = self._attend(here, sentence, scores.attention)
+        begun = here.bank > here.seen_tokens
+        passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
+        passing = np.where(begun, 0.0, passing)
+        penalty = self._elsewhere(share, unmet, bits, targets)
+        penalty[:, advancing:] += passing[:, None]
+        step = TiedStep(tokens, penalty, passing)
+        ask_scores = scores.ask_scores.astype(np.float64)
+        ask_scores[:, 1:] -= penalty
+        rows = np.arange(len(tokens))[:, None]
+        top_scores = scores.top_scores - step.penalty(rows, scores.top_ids)
+        return scores._replace(top_scores=top_scores, ask_scores=ask_scores), step
+
+    def _attend(
+        self, states: States, sentence: IntArray, attention: ScoreArray
+    ) -> tuple[FloatArray, BoolArray, Bits]:
+        """Return how much each row attends to the source of each tied constraint that is unmet.
+
+        The second is a mask of those, the third their bits. ``attention`` has the weight of each
+        source token. # shape: (rows, source tokens); of all that is returned: (rows, ties)
         """
         sources = self._sources[sentence]  # shape: (rows, ties, source tokens)
         width = min(attention.shape[1], sources.shape[2])
@@ -91,46 +131,18 @@ class Ties:
         met = np.ones(share.shape, np.bool_)
         for wanted, seen in zip(bits, states.seen, strict=True):
             met &= (seen[:, None] & wanted) == wanted
-        share = np.where(met, 0.0, share)
-        begun = states.bank > states.seen_tokens
-        passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
-        return TiedStep(share, ~met, bits, np.where(begun, 0.0, passing))
-
-    def penalise(self, step: TiedStep, scores: Scores, targets: IntArray, advancing: int) -> Scores:
-        """Return the scores with penalties; ``targets`` are the nodes of asked tokens.
-
-        The first ``advancing`` of these go on with a constraint.
-        """
-        asked = scores.ask_scores.astype(np.float64)
-        rows = np.arange(len(asked))[:, None]
-        if targets.shape[1]:
-            asked[:, 1:] -= self._elsewhere(step, np.broadcast_to(rows, targets.shape), targets)[0]
-        asked[:, 1 + advancing :] -= step.passing[:, None]
-        top_scores = scores.top_scores - step.passing[:, None]
-        return scores._replace(top_scores=top_scores, ask_scores=asked)
-
-    def penalty(
-        self, step: TiedStep, row: IntArray, node: IntArray, advances: BoolArray
-    ) -> FloatArray:
-        """Return what hypotheses paid that came from rows to nodes.
-
-        ``advances`` marks those that began or went on with a constraint, or ended: they pay
-        nothing for passing over a source. # shape of all: as the nodes.
-        """
-        elsewhere, is_tied = self._elsewhere(step, row, node)
-        return np.where(is_tied, elsewhere, np.where(advances, 0.0, step.passing[row]))
+        return np.where(met, 0.0, share), ~met, bits
 
     def _elsewhere(
-        self, step: TiedStep, row: IntArray, node: IntArray
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return the penalty of first tokens by where the model attends, and which are tied."""
-        tied = np.zeros((*node.shape, step.share.shape[1]), np.bool_)
-        for first, bits in zip(self._first, step.bits, strict=True):
-            tied |= (first[node][..., None] & bits[row]) != 0
-        tied &= step.unmet[row]
-        share = np.where(tied, step.share[row], 0.0).max(axis=-1, initial=0.0)
-        is_tied = np.asarray(tied.any(axis=-1))
-        return np.where(is_tied, ELSEWHERE * (1.0 - np.minimum(share, 1.0)), 0.0), is_tied
+        self, share: FloatArray, unmet: BoolArray, bits: Bits, targets: IntArray
+    ) -> FloatArray:
+        """Return the penalty of first tokens by where the model attends. # shape: (rows, asked)."""
+        tied = np.zeros((*targets.shape, share.shape[1]), np.bool_)
+        for first, wanted in zip(self._first, bits, strict=True):
+            tied |= (first[targets][..., None] & wanted[:, None]) != 0
+        tied &= unmet[:, None]
+        most = np.where(tied, share[:, None], 0.0).max(axis=-1, initial=0.0)
+        return np.where(tied.any(axis=-1), ELSEWHERE * (1.0 - np.minimum(most, 1.0)), 0.0)
 
 
 def _bits_of_first_tokens(trie: Trie) -> list[int]:
