@@ -14,6 +14,7 @@ from helpers.toy_training import WORDS
 from lexbeam.errors import InputError
 from lexbeam.models import bundle, shortlist
 from lexbeam.train import shortlist as made
+from lexbeam.train.alignment import Links
 from lexbeam.train.config import ShortlistConfig
 from lexbeam.train.vocabulary import SentencePieces, train_sentencepiece
 
@@ -21,7 +22,7 @@ PIECES = ["</s>", "<unk>", "▁a", "b", "▁c", "▁X", "y", "▁Z", "▁c's"]
 SIDE = made.make_side(PIECES, 0)
 
 
-def links(*pairs: tuple[int, int]) -> made.Links:
+def links(*pairs: tuple[int, int]) -> Links:
     return np.array(pairs, np.int16).reshape(-1, 2)
 
 

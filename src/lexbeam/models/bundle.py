@@ -91,8 +91,7 @@ def write(
     folder: str | Path,
     *,
     target_spm: str | Path | bytes | None = None,
-    shortlist_file: str | Path | bytes | None = None,
-    sample: int = 0,
+    shortlist_file: str | Path | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     max_source_length: int = 256,
@@ -114,8 +113,6 @@ def write(
         folder: the folder to write to; made if it does not exist.
         target_spm: the SentencePiece model of the target language, if it has its own.
         shortlist_file: Marian's binary shortlist, if there is one.
-        sample: so many tokens stand for all that is not on the shortlist; 0: none do, scores
-            are shares of the list.
         source_language: its code, for people to read.
         target_language: the same; also decides how output text is joined.
         max_source_length: pieces of the longest sentence seen in training.
@@ -145,7 +142,6 @@ def write(
         "precision": precision,
         "origin": origin,
         **({"finishing": ASIDE} if sets_aside else {}),
-        **({"sample": sample} if sample and shortlist_file is not None else {}),
     }
     _write_manifest(folder, files, {**network, **facts})
 
@@ -167,7 +163,11 @@ def _format(files: Collection[str], facts: Mapping[str, Any]) -> int:
 
 
 def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
-    """Give a bundle another shortlist, or its first; ``sample`` is as in `write`."""
+    """Give a bundle another shortlist, or its first.
+
+    So many tokens, the ``sample``, stand for all that is not on it; 0: none do, scores are shares
+    of the list.
+    """
     folder = Path(path)
     manifest = read_manifest(folder / MANIFEST)
     shortlist.parse(content, folder / SHORTLIST, *read_sizes(folder))

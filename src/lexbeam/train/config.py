@@ -135,9 +135,9 @@ class ShortlistConfig:
 
     translations: int = 0
     """Translations listed for each source token; 0: there is no list, any token may be said."""
-    frequent: int = 100
+    frequent: int = 200
     """The most frequent target tokens, listed for every sentence."""
-    sample: int = 256
+    sample: int = 512
     """Tokens whose scores stand for all that is not listed; 0: scores are shares of the list."""
 
 

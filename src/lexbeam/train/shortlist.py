@@ -25,7 +25,7 @@ from lexbeam.train.corpus import Pair, read_clean
 from lexbeam.train.vocabulary import EOS, Vocabulary
 from lexbeam.train.words import PieceWords
 
-TRANSLATIONS = 30
+TRANSLATIONS = 50
 """Listed for each source token, if nothing else is asked for."""
 MAX_RATIO = 3.0
 """Pairs whose sides differ more than this in characters are taken for misaligned."""
