@@ -16,7 +16,8 @@ looks like a model.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
-from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
+from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Observed, Weights
@@ -232,6 +233,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     if SHORTLIST in files:
         listed = shortlist.read(folder / SHORTLIST, *sizes, manifest.get("sample", 0))
     sample = [] if listed is None else listed.sample.tolist()
+    further = _FurtherGraphs(folder, manifest, config, alignment, sample)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
             config.build(weights, shortlist=listed is not None, sample=sample),
@@ -239,7 +241,8 @@ def load(path: str | Path, threads: int = 1) -> Model:
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
-            make_attending=_attending(folder, manifest, config, alignment, sample),
+            make_attending=further.attending,
+            make_draft=further.draft,
         )
     info = {
         "type": "bundle",
@@ -259,28 +262,45 @@ def load(path: str | Path, threads: int = 1) -> Model:
     return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
-def _attending(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    config: Architecture,
-    alignment: Mapping[str, int] | None,
-    sample: Sequence[int],
-) -> MakeDecoder:
-    """Return what writes decoders that say where they look.
+class _FurtherGraphs:
+    """Writes graphs that few searches need.
 
     They are made once, if at all: the weights are read again then, instead of kept until then.
     """
-    head = (alignment["layer"], alignment["head"]) if alignment else None
-    shortlist = SHORTLIST in manifest["files"]
 
-    def make(single: bool) -> bytes:
-        read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
-        with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
-            return config.build_attending(
-                weights, single=single, shortlist=shortlist, sample=sample, alignment=head
-            )
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        config: Architecture,
+        alignment: Mapping[str, int] | None,
+        sample: Sequence[int],
+    ) -> None:
+        self._folder = folder
+        self._config = config
+        self._weights = {WEIGHTS: manifest["files"][WEIGHTS]}
+        self._options: dict[str, Any] = {
+            "shortlist": SHORTLIST in manifest["files"],
+            "sample": sample,
+            "alignment": (alignment["layer"], alignment["head"]) if alignment else None,
+        }
 
-    return make
+    def attending(self, single: bool) -> bytes:
+        """Write a decoder that says where it looks."""
+        with self._read() as weights:
+            return self._config.build_attending(weights, single=single, **self._options)
+
+    def draft(self, attends: bool) -> bytes | None:
+        """Write a graph for drafts, if the network has one."""
+        with self._read() as weights:
+            return self._config.build_draft(weights, attends=attends, **self._options)
+
+    @contextmanager
+    def _read(self) -> Iterator[Weights]:
+        read_files(self._folder, self._weights)
+        path = self._folder / WEIGHTS
+        with naming(path), read_weights(path) as weights:
+            yield weights
 
 
 def read_sizes(path: str | Path) -> tuple[int, int]:

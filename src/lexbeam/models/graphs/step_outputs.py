@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 from lexbeam.models.graphs.writer import GraphWriter
 
 
-def write_step_outputs(
-    graph: GraphWriter, logits: str, unlisted: str = "", unlisted_size: int = 0
-) -> None:
+class StepOutputs(NamedTuple):
+    """The names of what a step returns."""
+
+    top_scores: str
+    top_ids: str
+    ask_scores: str
+
+
+def write_step_outputs(graph: GraphWriter, logits: str, unlisted: int = 0) -> StepOutputs:
     """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`.
 
-    ``unlisted``, so many per row, stand for the tokens that a shortlist leaves out: they have
-    their share of the probability, and are not among the answers.
+    So many logits of each row, the first, stand for tokens that are ``unlisted``: they have their
+    share of the probability, and are not among the answers.
     """
-    if unlisted:
-        logits = graph.node("Concat", unlisted, logits, axis=1)
     log_probs = graph.node("LogSoftmax", logits, axis=-1)
     if unlisted:
-        begin, end, axis = (graph.ints(n) for n in (unlisted_size, sys.maxsize, 1))
+        begin, end, axis = (graph.ints(n) for n in (unlisted, sys.maxsize, 1))
         log_probs = graph.node("Slice", log_probs, begin, end, axis)
     ask = graph.input("ask", "int64", ["rows", "asked"])
     excluded = graph.input("excluded", "int64", ["excluded", 2])
@@ -31,3 +36,4 @@ def write_step_outputs(
     graph.output("top_scores", scores, "float32", ["rows", "top"])
     graph.output("top_ids", ids, "int64", ["rows", "top"])
     graph.output("ask_scores", asked, "float32", ["rows", "asked"])
+    return StepOutputs(scores, ids, asked)
