@@ -16,7 +16,8 @@ looks like a model.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from lexbeam.models.bundle_manifest import (
     ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
+    FORMAT_OF_SAMPLE,
     MANIFEST,
     SHORTLIST,
     SOURCE,
@@ -47,7 +49,7 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
-from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
+from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Observed, Weights
@@ -62,10 +64,12 @@ PRECISIONS = ("int8", "float32")
 __all__ = [
     "MANIFEST",
     "PRECISIONS",
+    "add_shortlist",
     "check_precision",
     "is_bundle",
     "load",
     "read_network",
+    "read_sizes",
     "write",
 ]
 
@@ -145,11 +149,34 @@ def write(
 
 def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, Any]) -> None:
     manifest = {
-        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
+        "format": _format(files, facts),
         **facts,
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _format(files: Collection[str], facts: Mapping[str, Any]) -> int:
+    """Return the first version that can say all of a bundle."""
+    if "sample" in facts:
+        return FORMAT_OF_SAMPLE
+    return FORMAT_OF_MOSES if CODES in files else FORMAT
+
+
+def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
+    """Give a bundle another shortlist, or its first.
+
+    So many tokens, the ``sample``, stand for all that is not on it; 0: none do, scores are shares
+    of the list.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder / MANIFEST)
+    shortlist.parse(content, folder / SHORTLIST, *read_sizes(folder))
+    (folder / MANIFEST).unlink()
+    (folder / SHORTLIST).write_bytes(content)
+    facts = {k: v for k, v in manifest.items() if k not in ("format", "files", "sample")}
+    files = [name for name in manifest["files"] if name not in (WEIGHTS, SHORTLIST)]
+    _write_manifest(folder, [*files, SHORTLIST], facts | ({"sample": sample} if sample else {}))
 
 
 def _describe_network(
@@ -202,15 +229,20 @@ def load(path: str | Path, threads: int = 1) -> Model:
         alignment = read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
-    listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
+    listed = None
+    if SHORTLIST in files:
+        listed = shortlist.read(folder / SHORTLIST, *sizes, manifest.get("sample", 0))
+    sample = [] if listed is None else listed.sample.tolist()
+    further = _FurtherGraphs(folder, manifest, config, alignment, sample)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
-            config.build(weights, shortlist=listed is not None),
+            config.build(weights, shortlist=listed is not None, sample=sample),
             token_rules(sizes, target, framing),
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
-            make_attending=_attending(folder, manifest, config, alignment),
+            make_attending=further.attending,
+            make_draft=further.draft,
         )
     info = {
         "type": "bundle",
@@ -230,27 +262,53 @@ def load(path: str | Path, threads: int = 1) -> Model:
     return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
-def _attending(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    config: Architecture,
-    alignment: Mapping[str, int] | None,
-) -> MakeDecoder:
-    """Return what writes decoders that say where they look.
+class _FurtherGraphs:
+    """Writes graphs that few searches need.
 
     They are made once, if at all: the weights are read again then, instead of kept until then.
     """
-    head = (alignment["layer"], alignment["head"]) if alignment else None
-    shortlist = SHORTLIST in manifest["files"]
 
-    def make(single: bool) -> bytes:
-        read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
-        with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
-            return config.build_attending(
-                weights, single=single, shortlist=shortlist, alignment=head
-            )
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        config: Architecture,
+        alignment: Mapping[str, int] | None,
+        sample: Sequence[int],
+    ) -> None:
+        self._folder = folder
+        self._config = config
+        self._weights = {WEIGHTS: manifest["files"][WEIGHTS]}
+        self._options: dict[str, Any] = {
+            "shortlist": SHORTLIST in manifest["files"],
+            "sample": sample,
+            "alignment": (alignment["layer"], alignment["head"]) if alignment else None,
+        }
 
-    return make
+    def attending(self, single: bool) -> bytes:
+        """Write a decoder that says where it looks."""
+        with self._read() as weights:
+            return self._config.build_attending(weights, single=single, **self._options)
+
+    def draft(self, attends: bool) -> bytes | None:
+        """Write a graph for drafts, if the network has one."""
+        with self._read() as weights:
+            return self._config.build_draft(weights, attends=attends, **self._options)
+
+    @contextmanager
+    def _read(self) -> Iterator[Weights]:
+        read_files(self._folder, self._weights)
+        path = self._folder / WEIGHTS
+        with naming(path), read_weights(path) as weights:
+            yield weights
+
+
+def read_sizes(path: str | Path) -> tuple[int, int]:
+    """Read how many source and target tokens the network of a bundle has."""
+    manifest = Path(path) / MANIFEST
+    with naming(manifest):
+        config = read_architecture(read_manifest(manifest)["network"])
+    return config.source_vocabulary, config.target_vocabulary
 
 
 def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:

@@ -8,6 +8,9 @@ outputs:
   token); with a shortlist it also takes ``candidates`` (sentences, listed). It returns tensors
   named ``memory.*``, whose first axis is the sentence and which stay the same during the search.
   Networks with an initial decoder state return it as ``state.*``.
+- With a shortlist whose scores are shares of the whole vocabulary, the decoder takes
+  ``memory.unlisted`` (sentences, sample): the logarithm of how many tokens each of the sample
+  stands for. Except for single sentences it also takes ``sentences`` (rows,), that of each row.
 - The decoder takes one step for all live rows. It takes ``tokens`` and ``parents`` (rows,), all
   ``memory.*`` and all ``state.*``, and returns the new states as ``next.*``.
   Rows of one sentence share its memory: ``row_of_slot`` (sentences, slots) holds the row in each
@@ -21,6 +24,8 @@ outputs:
   built at first use, because the runtime computes all outputs of a graph in every step.
 - A second decoder, which is optional, serves batches of one sentence. It takes no
   ``row_of_slot``, ``slot_of_row`` and ``memory.mask``, which makes it faster.
+- A graph for drafts, also optional and built at first use, takes all steps of a single row that
+  always takes its best token (`lexbeam.models.graphs.transformer_draft`).
 - Networks with absolute positions take ``positions`` (time, dim), the embeddings of positions of
   `lexbeam.models.graphs.positions`. The encoder takes those of all tokens, a step its own.
 """
