@@ -304,8 +304,8 @@ def test_other_choices_are_words(
 def test_detecting_several_texts(server: str) -> None:
     german = {"q": ["Das ist ein Haus.", "Wo ist die Katze?"]}
     assert ask(server, "POST", "/detect", german).json[0]["language"] == "de"
-    for wrong in ([], [1], {}):
-        assert ask(server, "POST", "/detect", {"q": wrong}).status == 400
+    for wrong in (b"[]", b"[1]", b"{}"):
+        assert ask(server, "POST", "/detect", b'{"q": ' + wrong + b"}").status == 400
 
 
 def test_the_description_is_where_libretranslate_has_it(server: str) -> None:
