@@ -83,9 +83,10 @@ class RemainingTokens:
             return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
         nodes = self._automaton.tries[sentence].nodes
-        if layout.strict and not any(node.avoided or node.held for node in nodes):
+        hindered = any(node.avoided or node.held for node in nodes) or not _is_placeable(layout)
+        if layout.strict and not hindered:
             # States that no output may begin with are never reached. (Where something is avoided,
-            # the end may be out of reach from states that an output may begin with, too.)
+            # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
@@ -278,10 +279,10 @@ class RemainingTokens:
 
 
 def _is_placeable(layout: BitLayout) -> bool:
-    """Return whether everything has a form that can be placed behind anything else."""
+    """Return whether all but a strict beginning has a form that can stand behind anything else."""
     bits = layout.hard_wanted
     for goal in layout.goals:
-        if goal.tokens[0] >= 0:
+        if goal.tokens[0] >= 0 or goal.strict:
             bits &= ~goal.wanted
     return not bits
 
