@@ -208,3 +208,13 @@ def test_a_beginning_that_something_else_has_to_share() -> None:
         scorer = HistoryScorer(3, eos=0, seed=seed, word_starts=[1, 0, 1])
         found = decode(scorer, ["s"], [[(1,), apart, begins]], beam_size=1, **marks)[0][0]
         assert found.tokens[:2] == [2, 2]
+
+
+def test_a_word_that_would_be_one_too_many_is_not_begun_where_no_word_goes_on() -> None:
+    begins = Pattern(((Form((1,), first=True),),))
+    twice = Pattern(((Form((1,)),),), may_overlap=True, exact=True)
+    marks: dict[str, Any] = {"boundary": [1, 1, 1], "closing": [0, 0, 0], "max_length": 5}
+    for seed in range(20):
+        scorer = HistoryScorer(3, eos=0, seed=seed, word_starts=[1, 1, 1])
+        found = decode(scorer, ["s"], [[begins, twice, twice]], beam_size=1, **marks)[0][0]
+        assert found.tokens.count(1) == 2

@@ -20,7 +20,7 @@ from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import exact_stays_exact
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ANCHORS, ROOT
+from lexbeam.search.automaton.trie import ANCHORS, ROOT, Trie
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
@@ -82,9 +82,8 @@ class RemainingTokens:
             parts = len(layout.hard_tokens) + 1
             return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
-        nodes = self._automaton.tries[sentence].nodes
-        hindered = any(node.avoided or node.held for node in nodes) or not _is_placeable(layout)
-        if layout.strict and not hindered:
+        hindered = _is_hindered(layout, self._automaton.tries[sentence])
+        if layout.strict and not hindered and _is_placeable(layout):
             # States that no output may begin with are never reached. (Where something is avoided,
             # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
@@ -96,8 +95,7 @@ class RemainingTokens:
         words = self._automaton.whole_words
         free = []
         for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
-            hindered = any(node.avoided or node.held for node in trie.nodes)
-            hindered |= any(goal.exact for goal in layout.goals)
+            hindered = _is_hindered(layout, trie)
             anchored = layout.strict or layout.at_end or layout.soft
             first = trie.nodes[ROOT].children.keys() - ANCHORS
             glued = words and not all(map(words.ends, first))
@@ -276,6 +274,12 @@ class RemainingTokens:
         if hold is not None and automaton.whole_words is not None:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
+
+
+def _is_hindered(layout: BitLayout, trie: Trie) -> bool:
+    """Return whether something may not be said, or not more often."""
+    may_not = any(node.avoided or node.held for node in trie.nodes)
+    return may_not or any(goal.exact for goal in layout.goals)
 
 
 def _is_placeable(layout: BitLayout) -> bool:
