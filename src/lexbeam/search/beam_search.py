@@ -173,12 +173,13 @@ class Search:
 
     def _draft(self, requests: Sequence[Request], future_cost: FutureCost) -> None:
         """Let drafts show what constraints are going to cost, if a sentence is worth one."""
-        if not any(map(is_worth_a_draft, future_cost.parts)):
+        drafted = np.array([is_worth_a_draft(each) for each in future_cost.parts])
+        if not drafted.any():
             return
         step, expected = self.step, likely_longest(self.sentences.expected, 0)
         longest = np.minimum(step.limit.limits, expected.astype(np.int64))
         state, parts = step.model_state, future_cost.parts
-        draft = write_draft(step.scorer, state, requests, parts, longest, self.finishing)
+        draft = write_draft(step.scorer, state, requests, parts, drafted, longest, self.finishing)
         future_cost.use_draft(draft)
 
     def make_policy(self) -> Policy:
