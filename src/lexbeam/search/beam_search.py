@@ -50,6 +50,7 @@ def decode(
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
+    joining: ArrayLike | None = None,
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
@@ -60,22 +61,22 @@ def decode(
 ) -> list[list[Hypothesis]]:
     """Return the best outputs of each sentence that have all its phrases, best first.
 
-    A phrase that can't be met whatever the model says is a ConstraintError, a scorer that breaks
-    its protocol a ScorerError.
+    What can't be met is a ConstraintError, a scorer that breaks its protocol a ScorerError.
 
     Args:
         scorer: the model.
         sources: one per sentence, in whatever form the model reads.
         phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
             A phrase given n times must occur n times; different phrases may share tokens.
-        avoid: for each sentence, the token sequences that its output must not have.
+        avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended; then phrases count as whole
-            words only. # shape of this and the next two: (vocabulary,)
+            words only. # shape of this and the next three: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
+        joining: how tokens join parts of compounds (`automaton.whole_words`).
         observer: is called after every step with what it did.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
@@ -86,7 +87,7 @@ def decode(
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos = scorer.vocabulary_size, scorer.eos
-    words = WordBoundaries.of(boundary, closing, size, eos, starting)
+    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining)
     holds, number = can_hold(scorer), len(sources)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:

@@ -36,7 +36,6 @@ from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArr
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ROOT
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.draft import Draft
 
@@ -263,7 +262,7 @@ def _beyond_first_tokens(automaton: Automaton) -> IntArray:
     """Return 1 for nodes after more than the first token of a phrase, else 0. # shape: (nodes,)."""
     beyond = [0]
     for trie in automaton.tries:
-        begins = {ROOT, trie.start, trie.apart}
+        begins = trie.begins
         first = {child for node in begins for child in trie.nodes[node].children.values()}
         beyond += [int(node not in first) for node in range(len(trie.nodes))]
     return np.array(beyond)

@@ -183,7 +183,7 @@ class Document:
         for index, piece in enumerate(pieces):
             spans = self.demand(piece.unit).asked.source_spans
             copy = self.units[: piece.unit].count(self.units[piece.unit])
-            if copy < len(spans):
+            if copy < len(spans) and piece.unit not in sentence.untied:
                 start, end = (at - sentence.part.start for at in spans[copy])
                 ties[index] = tuple(tokens_in(self.token_spans(sentence), (start, end)))
         return {index: tokens for index, tokens in ties.items() if tokens}

@@ -21,6 +21,7 @@ from lexbeam.constraints.kinds.phrase import Phrase
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
+from lexbeam.text.compounds import word_around
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
 from lexbeam.translation.avoided import Avoidance
@@ -86,6 +87,7 @@ def search_tied(
     """
     drafted = [(sentences[index], draft) for index, draft in drafts.items()]
     for sentence, draft in drafted:
+        sentence.untied = _said_in_compounds(document, sentence, draft)
         sentence.displaced = find_displaced(document, sentence, draft)
     try:
         yield from document.search(sentences)
@@ -123,6 +125,7 @@ def find_displaced(
     words = split_words(document.target.pieces(draft.tokens))
     texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
     demanded = _demanded_words(document)
+    demanded |= {text.casefold() for text in texts if _has_part(document, sentence, text)}
     displaced: list[str] = []
     for tokens in document.ties(sentence, sentence.assigned).values():
         share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
@@ -139,6 +142,29 @@ def find_displaced(
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
     return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
+
+
+def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Return the units that may be in compounds and that a draft has; let the search know them.
+
+    A compound is said where the model attends to the sources of all its parts. And its pieces may
+    be others than the search knows: one for the whole compound.
+    """
+    text = document.text_of(sentence, draft)
+    units = set()
+    for piece in sentence.assigned:
+        demand = document.demand(piece.unit)
+        for part, *_ in demand.surface.find(text) if demand.asked.compound else ():
+            tokens = document.target.tokens_at(draft.tokens, word_around(text, part))
+            document.demands[document.units[piece.unit]] = demand.also(tokens, text[slice(*part)])
+            units.add(piece.unit)
+    return units
+
+
+def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
+    """Return whether a word is a compound with something demanded that may be in one."""
+    demands = (document.demand(piece.unit).surface for piece in sentence.assigned)
+    return any(each.compound and bool(each.find(word)) for each in demands)
 
 
 def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:

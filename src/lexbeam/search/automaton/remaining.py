@@ -20,7 +20,8 @@ from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import exact_stays_exact
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ANCHORS, ROOT, Trie
+from lexbeam.search.automaton.trie import ROOT, Trie
+from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
@@ -97,7 +98,7 @@ class RemainingTokens:
         for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
             hindered = _is_hindered(layout, trie)
             anchored = layout.strict or layout.at_end or layout.soft
-            first = trie.nodes[ROOT].children.keys() - ANCHORS
+            first = [token for token in trie.nodes[ROOT].children if token >= 0]
             glued = words and not all(map(words.ends, first))
             free.append(not hindered and not glued and not anchored and _is_placeable(layout))
         return np.array(free, dtype=np.bool_)
@@ -307,12 +308,15 @@ def _relevant_tokens(
     other[[*trie.alphabet, eos]] = False
     kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
     marks = [] if words is None else [words.boundary, words.starting]
-    if words is not None and trie.apart != ROOT:
+    if words is not None and (trie.apart != ROOT or trie.joins):
         marks.append(words.closing)
+    if words is not None and trie.joins:
+        marks += [(words.joining & flag) != 0 for flag in (SHORT, LONG, ENDS)]
     for mark in marks:
         kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
     kinds = [kind for kind in kinds if (kind & other).any()]
     left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
+    left_out = set() if trie.joins else left_out
     tokens = [token for token in trie.alphabet if token not in left_out]
     tokens += [int((kind & other).argmax()) for kind in kinds]
     behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
