@@ -56,11 +56,12 @@ def measure_and_report(
 
     Parts that were not asked for are in the report too if all their cells were measured before.
     """
+    parts = [part for part in parts if plan.terms or not isinstance(part, Terms)]
     experiment.measure((cell for part in parts for cell in part.cells(plan)), progress)
     ready = [
         part
         for part in PARTS.values()
-        if part.cells(plan) and (part in parts or all(map(experiment.has, part.cells(plan))))
+        if part in parts or (part.cells(plan) and all(map(experiment.has, part.cells(plan))))
     ]
     cells = [cell for part in ready for cell in part.cells(plan)]
     sections = [show_set_up(plan, experiment), *show_summary(plan, experiment)]
