@@ -172,3 +172,29 @@ def argos(package: Path, out: Path, precision: str | None, shortlist: Path | Non
         folder = import_package(package, out, precision)
         _add_shortlist(folder, shortlist)
     click.echo(folder)
+
+
+@command.command()
+@click.argument("bundle", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True))
+@click.argument("pairs", metavar="PAIRS", type=click.File(encoding="utf-8"))
+def heads(bundle: Path, pairs: Any) -> None:
+    """Choose the head of attention that aligns, and write it into a bundle (extra "train").
+
+    PAIRS has a source and its translation per line, with a tab between: some hundred or more. Ties
+    of terms and alignments use the head that is chosen; without one, the mean of a layer.
+
+    \b
+    Example:
+      lexbeam import heads en-de parallel.tsv
+    """
+    from lexbeam.train.heads import keep_head, rank_heads  # noqa: PLC0415  (slow to import)
+
+    read = [tuple(line.rstrip("\n").split("\t")) for line in pairs if line.strip()]
+    wrong = next((number for number, pair in enumerate(read, 1) if len(pair) != 2), None)
+    if wrong is not None:
+        raise click.UsageError(f"{pairs.name}: pair {wrong} is not a source, a tab, a translation")
+    with graceful():
+        ranked = rank_heads(bundle, [(pair[0], pair[1]) for pair in read])
+        keep_head(bundle, ranked[0])
+    for each in ranked:
+        click.echo(f"layer {each.layer} head {each.head}  {each.share:.3f}")

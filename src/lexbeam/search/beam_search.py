@@ -238,7 +238,7 @@ class Search:
 
     def remove_done(self, number: int) -> None:
         """Let sentences that are done leave the batch, with their results."""
-        if not self.finished.any and self.beam.live[:, 0].all():
+        if not self.finished.any and self.beam.live.any(axis=1).all():
             return  # nothing has ended, and every sentence goes on
         longest: IntArray | FloatArray = self.step.limit.limits + (not self.finishing.cut)
         if self.settings.stop == "likely":

@@ -200,12 +200,14 @@ class FutureCost:
         mean = self._mean
         after = self._sum[:, 1] + _EXPECTATION_WEIGHT * _CONTINUES * mean
         after /= self._number[:, 1] + _EXPECTATION_WEIGHT
+        priced = None
+        if self._prices is not None:
+            priced = self._prices[min(step + 1, len(self._prices) - 1)]
+            if self.drafts.all():
+                return priced, after
         progress = np.minimum((step + 1) / self._expected, 1.0)
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
-        if self._prices is not None:
-            place = min(step + 1, len(self._prices) - 1)
-            first = np.where(self.drafts > 0, self._prices[place], first)
-        return first, after
+        return first if priced is None else np.where(self.drafts > 0, priced, first), after
 
 
 def prices_by_place(draft: Draft, follows: BoolArray) -> FloatArray:

@@ -99,7 +99,7 @@ def align_words(folder: Path, sources: Words, targets: Words) -> Iterator[Links]
 
 def _learn_both(folder: Path, sources: Words, targets: Words) -> Any:
     """Learn to align in both directions; return what makes one alignment of the two."""
-    thot = _import_thot()
+    thot = import_thot()
     forth = _learn(thot.FastAlignModel, folder / "model-forth", sources, targets)
     back = _learn(thot.FastAlignModel, folder / "model-back", targets, sources)
     aligner = thot.SymmetrizedAligner(forth, back)
@@ -177,7 +177,8 @@ def _digest(vocabulary: Vocabulary, corpora: Sequence[Sequence[Pair]]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _import_thot() -> Any:
+def import_thot() -> Any:
+    """Return the library that aligns words."""
     try:
         import thot.alignment as thot  # noqa: PLC0415
     except ImportError as error:

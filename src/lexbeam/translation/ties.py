@@ -8,6 +8,7 @@ constraints, and avoided: a term replaces a word and does not stand beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -26,7 +27,7 @@ from lexbeam.text.word_boundaries import are_glued, is_word_character
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.sentence import SentenceState
 
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
@@ -123,7 +124,7 @@ def find_displaced(
         return []
     words = split_words(document.target.pieces(draft.tokens))
     texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
-    demanded = _words_of(document, sentence.assigned)
+    demanded = _demanded_words(document)
     demanded |= {text.casefold() for text in texts if _has_part(document, sentence, text)}
     displaced: list[str] = []
     for tokens in document.ties(sentence, sentence.assigned).values():
@@ -196,15 +197,18 @@ def _has_several_words(document: Document, sentence: SentenceState, tokens: Sequ
     return " " in sentence.part.text[start:end].strip()
 
 
-def _words_of(document: Document, pieces: Sequence[Piece]) -> set[str]:
-    """Return all words of what is demanded, in any form, in lower case."""
-    forms = (
-        form
-        for piece in pieces
-        for part in document.demand(piece.unit).asked.parts
+def _demanded_words(document: Document) -> set[str]:
+    """Return all words of what is demanded, in any sentence and form, in lower case.
+
+    What has no place yet may come to be placed in any sentence: nothing of it may be avoided.
+    """
+    forms = [
+        form.casefold()
+        for demand in document.demands
+        for part in demand.asked.parts
         for form in part
-    )
-    return {word for form in forms for word in (form.casefold(), *form.casefold().split())}
+    ]
+    return {word for form in forms for word in (form, *form.split(), *re.findall(r"\w+", form))}
 
 
 def split_words(pieces: Sequence[str]) -> list[tuple[int, int]]:
