@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from lexbeam.errors import InputError, MissingExtraError, SettingError
 from lexbeam.search.settings import at_least
-from lexbeam.study.competing_terms import read_competing_terms
 
 if TYPE_CHECKING:
     from lexbeam.study.plan import Plan as _Plan
@@ -60,6 +59,7 @@ def run(
         if find_spec(module) is None:
             raise MissingExtraError("a study", "study")
     # Imported here, so that constraint sets can be made without the extra.
+    from lexbeam.study.competing_terms import read_competing_terms  # noqa: PLC0415
     from lexbeam.study.experiment import Experiment  # noqa: PLC0415
     from lexbeam.study.pipeline import choose_parts, measure_and_report  # noqa: PLC0415
     from lexbeam.study.test_set import read_test_set  # noqa: PLC0415
