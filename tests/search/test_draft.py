@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, find_parts
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
-from lexbeam.search.draft import Draft, write_draft
+from lexbeam.search.draft import Draft, is_worth_a_draft, write_draft
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.future_cost import LATENESS, SLACK, prices_by_place
 from lexbeam.search.request import Request
@@ -44,7 +45,9 @@ def draft(
     parts = [find_parts(layout) for layout in automaton.layouts]
     rules = FinishingRules.of(scorer, aside=False, cut=False)
     state = scorer.start([[0]] * len(phrases), [[]] * len(phrases))
-    return write_draft(scorer, state, requests, parts, np.full(len(phrases), longest), rules)
+    drafted = np.array([is_worth_a_draft(each) for each in parts])
+    lengths = np.full(len(phrases), longest)
+    return write_draft(scorer, state, requests, parts, drafted, lengths, rules)
 
 
 def test_a_draft_says_what_first_tokens_cost_at_each_place() -> None:
@@ -80,7 +83,9 @@ def prices(log_prob: list[list[float]], follows: list[bool] | None = None) -> ND
     """Return the prices of parts by place, # shape: (parts, places), for a single sentence."""
     table = np.array(log_prob).T[:, :, None]
     marks = np.array(follows or [False] * len(log_prob))[:, None]
-    found = prices_by_place(Draft(table, np.array([len(table) - 1]), np.zeros(1)), marks)
+    said = np.full((len(table), 1), PAD)
+    draft = Draft(table, np.array([len(table) - 1]), np.zeros(1), said, None)
+    found = prices_by_place(draft, marks)
     return found[: len(table), :, 0].T
 
 

@@ -22,7 +22,7 @@ from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.draft import is_worth_a_draft, write_draft
+from lexbeam.search.drafting import Drafted, FindDisplaced, draft_batch
 from lexbeam.search.feasibility import count_sets, refuse_impossible
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost, expected_lengths
@@ -54,6 +54,7 @@ def decode(
     aside: bool = False,
     cut: bool = False,
     ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
+    find_displaced: FindDisplaced | None = None,
     align: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
@@ -80,6 +81,8 @@ def decode(
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
+        find_displaced: is shown the draft of each sentence with ties, and returns what its output
+            must not have; None: the draft will do, and there is no output (`search.drafting`).
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
@@ -94,9 +97,29 @@ def decode(
     limits = read_limits(max_length, number)
     finishing = FinishingRules.of(scorer, aside, cut)
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
-    attends = can_attend(scorer) and (align or tied is not None)
-    given = scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
-    return Search(*given).run()
+    attends = can_attend(scorer) and align
+    has_ties = np.array([bool(each) for each in tied or [{}] * number])
+    expected = expected_lengths(sources, limits)
+    state = scorer.start(sources, [request.tokens for request in requests])
+    longest = np.minimum(limits, likely_longest(expected, 0).astype(np.int64))
+    first_state = state
+    if has_ties.any() and not can_restart(scorer):
+        first_state = scorer.start(sources, [request.tokens for request in requests])
+    prices = POLICIES[settings.algorithm].needs_future_cost
+    drafted = draft_batch(
+        scorer,
+        first_state,
+        requests,
+        words,
+        longest,
+        finishing,
+        settings,
+        has_ties,
+        prices,
+        find_displaced,
+    )
+    given = scorer, state, sources, drafted, settings, limits, words, finishing, observer, tied
+    return Search(*given, attends).run()
 
 
 class Sentences(NamedTuple):
@@ -123,8 +146,9 @@ class Search:
     def __init__(
         self,
         scorer: Scorer,
+        model_state: Any,
         sources: Sequence[Any],
-        requests: Sequence[Request],
+        drafted: Drafted,
         settings: Settings,
         limits: IntArray,
         words: WordBoundaries | None,
@@ -137,6 +161,7 @@ class Search:
         self.finishing = finishing
         self.observer = observer
         policy = POLICIES[settings.algorithm]
+        requests = drafted.requests
         automaton = compile_automaton(scorer, requests, words)
         remaining, states, future_cost = None, None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
@@ -152,7 +177,7 @@ class Search:
         self.policy = self.make_policy()
         self.step = SearchStep(
             scorer,
-            scorer.start(sources, [request.tokens for request in requests]),
+            model_state,
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
@@ -163,23 +188,25 @@ class Search:
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
             settings.word_end,
         )
-        if future_cost is not None and can_restart(scorer):
-            self._draft(requests, future_cost)
+        if drafted.draft is not None:
+            self._use_draft(drafted, future_cost)
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
-        self.outputs = OutputReader(requests, self.history, finishing, automaton, settings)
+        self.outputs = OutputReader(
+            requests, self.history, finishing, automaton, settings, drafted.outputs
+        )
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
+        if drafted.answered:
+            self.keep(np.setdiff1d(self.sentences.numbers, drafted.answered))
 
-    def _draft(self, requests: Sequence[Request], future_cost: FutureCost) -> None:
-        """Let drafts show what constraints are going to cost, if a sentence is worth one."""
-        if not any(map(is_worth_a_draft, future_cost.parts)):
-            return
-        step, expected = self.step, likely_longest(self.sentences.expected, 0)
-        longest = np.minimum(step.limit.limits, expected.astype(np.int64))
-        state, parts = step.model_state, future_cost.parts
-        draft = write_draft(step.scorer, state, requests, parts, longest, self.finishing)
-        future_cost.use_draft(draft)
+    def _use_draft(self, drafted: Drafted, future_cost: FutureCost | None) -> None:
+        """Let drafts show what constraints are going to cost, and where ties are due."""
+        assert drafted.draft is not None
+        if future_cost is not None:
+            future_cost.use_draft(drafted.draft)
+        if self.step.ties is not None:
+            self.step.ties.use_draft(drafted.draft)
 
     def make_policy(self) -> Policy:
         """Return the policy for the sentences that are not done."""
@@ -193,7 +220,9 @@ class Search:
             chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, self.policy)
             self.extend(chosen, number)
             ahead = self.step.look_ahead(chosen)
-            self.beam = prune(self.beam, self.finished, self.settings, ahead)
+            ties = self.step.ties
+            spared = None if ties is None else ties.are_due(number)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead, spared)
             self.show(chosen, number)
             self.remove_done(number)
             number += 1
@@ -203,11 +232,16 @@ class Search:
         """Put the chosen candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
         (score, slot, token, row, states), taken, ended, *_ = chosen
-        log_prob = score
+        log_prob, paid = score, chosen.penalty
+        if old.paid is not None:
+            before_this = old.paid.ravel()[slot]
+            paid = before_this if paid is None else paid + before_this
         newly = None
         if ended.any():
             before = old.finished.ravel()[slot]
             newly = taken & ended & ~before
+            if paid is not None:  # What has ended is compared by the model's score alone.
+                score = np.where(newly, score + paid, score)
             log_prob = np.where(before, old.log_prob.ravel()[slot], score)
             length = float(number + 1)
             score = np.where(newly, score / length**self.settings.length_penalty, score)
@@ -220,8 +254,9 @@ class Search:
             taken & ended,
             taken & ~ended,
             states,
+            paid,
         )
-        self.history.record(self.sentences.numbers, self.beam, chosen.attention, chosen.penalty)
+        self.history.record(self.sentences.numbers, self.beam, chosen.attention)
         if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, number)
             if self.finishing.aside:
@@ -248,7 +283,10 @@ class Search:
         for row in np.flatnonzero(done).tolist():
             sentence = int(self.sentences.numbers[row])
             self.results[sentence] = self.outputs.read(sentence, self.finished, row)
-        stay = np.flatnonzero(~done)
+        self.keep(np.flatnonzero(~done))
+
+    def keep(self, stay: IntArray) -> None:
+        """Let all other sentences leave the batch."""
         self.sentences = self.sentences.keep(stay)
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)

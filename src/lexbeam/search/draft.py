@@ -4,7 +4,8 @@ The draft is what the model says when nothing is demanded, the best token at eve
 place the model is asked what the first token of each part of a constraint (`automaton.parts`)
 would cost there. A word that the draft has, or for which it has a synonym, costs little at one
 place and much at all others; a function word costs little at many. So the draft shows both what
-a constraint is going to cost and when it is due (`search.future_cost`).
+a constraint is going to cost and when it is due (`search.future_cost`). Where constraints are tied
+to their source (`search.ties`), it shows what the model would say in their place.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, FloatArray, IntArray, pack_rows
+from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.parts import Part
+from lexbeam.search.beam import Hypothesis
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
@@ -35,6 +37,19 @@ class Draft(NamedTuple):
     per_token: FloatArray
     """The mean log-probability of the tokens of each draft, its end counted.
     # shape: (sentences,)"""
+    tokens: IntArray
+    """What the drafts say, `PAD` behind their ends. # shape: (places, sentences)"""
+    attention: ScoreArray | None
+    """Where the model attended, if it was asked. # shape: (places, sentences, source tokens)"""
+
+    def hypothesis(self, sentence: int, length_penalty: float) -> Hypothesis:
+        """Return the draft of a sentence as an output."""
+        length = int(self.lengths[sentence])
+        log_prob = float(self.per_token[sentence]) * (length + 1)
+        score = log_prob / (length + 1) ** length_penalty
+        attention = None if self.attention is None else self.attention[: length + 1, sentence]
+        tokens = self.tokens[:length, sentence].tolist()
+        return Hypothesis(tokens, score, log_prob, [], True, attention=attention)
 
 
 def is_worth_a_draft(parts: Sequence[Part]) -> bool:
@@ -47,25 +62,30 @@ def write_draft(
     state: object,
     requests: Sequence[Request],
     parts: Sequence[Sequence[Part]],
+    drafted: BoolArray,
     longest: IntArray,
     finishing: FinishingRules,
+    attends: bool = False,
 ) -> Draft:
-    """Write the drafts of a batch, from the state before its first token.
+    """Write drafts for some sentences of a batch, from the state before its first token.
 
-    ``longest`` is how many tokens each draft may have. # shape: (sentences,)
+    ``longest`` is how many tokens each draft may have. # shape of it and ``drafted``: (sentences,)
     """
     sentences = len(requests)
-    drafted = np.array([is_worth_a_draft(each) for each in parts])
     ask = _first_tokens(parts)  # shape: (sentences, parts, spellings)
     prefix = pack_rows([request.prefix for request in requests], PAD)
     most = int(longest[drafted].max(initial=0))
     log_prob = np.full((most + 1, ask.shape[1], sentences), -np.inf)
     lengths = np.where(drafted, longest, -1)
     total = np.zeros(sentences)
+    said = np.full((most + 1, sentences), PAD)
+    looks: list[tuple[IntArray, ScoreArray]] = []
     rows = live = np.arange(sentences)
     tokens = np.full(sentences, scorer.bos)
     for place in range(most + 1):
-        scores = _score(scorer, state, tokens, rows, ask[live].reshape(len(live), -1))
+        scores = _score(scorer, state, tokens, rows, ask[live].reshape(len(live), -1), attends)
+        if scores.attention is not None:
+            looks.append((live, scores.attention))
         asked = scores.ask_scores[:, 1:].reshape(len(live), *ask.shape[1:])
         log_prob[place, :, live] = asked.max(axis=2, initial=-np.inf)
         tokens = scores.top_ids[:, 0]
@@ -76,21 +96,40 @@ def write_draft(
         lengths[live[ended & drafted[live]]] = place
         if forced.any():
             tokens = np.where(forced, prefix[live, place], tokens)
+        said[place, live] = np.where(ended, PAD, tokens)
         rows = np.flatnonzero(drafted[live] & ~ended & (place < longest[live]))
         if not len(rows):
             break
         state, tokens, live = scores.state, tokens[rows], live[rows]
-    return Draft(log_prob, lengths, total / np.maximum(lengths + 1, 1))
+    per_token = total / np.maximum(lengths + 1, 1)
+    return Draft(log_prob, lengths, per_token, said, _lay_out(looks, sentences))
+
+
+def _lay_out(looks: Sequence[tuple[IntArray, ScoreArray]], sentences: int) -> ScoreArray | None:
+    """Return the attention of all places, given that of the live sentences at each."""
+    if not looks:
+        return None
+    width = max(attention.shape[1] for _, attention in looks)
+    laid_out = np.zeros((len(looks), sentences, width), looks[0][1].dtype)
+    for place, (live, attention) in enumerate(looks):
+        laid_out[place, live, : attention.shape[1]] = attention
+    return laid_out
 
 
 def _score(
-    scorer: Scorer, state: object, tokens: IntArray, parents: IntArray, ask: IntArray
+    scorer: Scorer,
+    state: object,
+    tokens: IntArray,
+    parents: IntArray,
+    ask: IntArray,
+    attends: bool,
 ) -> Scores:
     """Let the model score the end, its best token and those that are asked for."""
     rows = len(tokens)
     ask = np.concatenate((np.full((rows, 1), scorer.eos), ask), axis=1)
     nothing = np.zeros((rows, 0), np.int64)
-    scores = Scores(*scorer.step(state, tokens, parents, ask, nothing, 1))
+    more = {"attention": True} if attends else {}
+    scores = Scores(*scorer.step(state, tokens, parents, ask, nothing, 1, **more))
     refuse_wrong_shapes(scores, rows, 1, ask.shape[1])
     refuse_nonsense(scores, nothing, scorer.eos, scorer.vocabulary_size)
     return scores

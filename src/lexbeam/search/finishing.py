@@ -8,8 +8,8 @@ at the limit it may be cut off. `FinishingRules` has these choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,6 +165,8 @@ class OutputReader:
     finishing: FinishingRules
     automaton: Automaton | None
     settings: Settings
+    drafts: Mapping[int, Hypothesis] = field(default_factory=dict)
+    """What the model said of some sentences when nothing was demanded."""
 
     def read(self, sentence: int, finished: Finished, row: int) -> list[Hypothesis]:
         """Return the outputs of a sentence, given its row among the finished hypotheses."""
@@ -187,7 +189,7 @@ class OutputReader:
     ) -> Hypothesis:
         """Return a finished output; penalties are no part of its score any more."""
         tokens, slots = self.history.backtrace(sentence, step, slot)
-        paid = self.history.penalty_of(sentence, step, slot)
+        paid = 0.0
         end = tokens.pop() if self.finishing.by_token(np.array(tokens[-1])) else None
         # Only what has met everything that can't be given up is allowed to end.
         met = [True] * len(self.requests[sentence].phrases)
@@ -195,10 +197,12 @@ class OutputReader:
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
             met = met_phrases(automaton, sentence, states)
-            paid += float(automaton.soft.may_end(states)[1][0])
+            paid = float(automaton.soft.may_end(states)[1][0])
         log_prob, score = float(log_prob), float(score)
         if paid:
             log_prob += paid
             score = log_prob / len(slots) ** self.settings.length_penalty
         attention = self.history.attention_to(sentence, step, slot)
-        return Hypothesis(tokens, score, log_prob, met, end is not None, end, slots, attention)
+        draft = self.drafts.get(sentence)
+        given = tokens, score, log_prob, met, end is not None, end, slots, attention, draft
+        return Hypothesis(*given)

@@ -130,7 +130,7 @@ class SearchStep:
         ban = nothing
         if self.prefix.word_ends is not None:
             _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
-        scores = self._ask_model(beam, live, nothing, ban)
+        scores = self._ask_model(beam, live, nothing, ban, attends=self.attends)
         pool = self.beam_size * self.finishing.candidates_per_slot
         candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
@@ -145,7 +145,7 @@ class SearchStep:
                 ended,
                 lambda score: select_best(score, self.beam_size),
             )
-        return _with_attention(chosen, scores)
+        return _with_attention(chosen, scores) if self.attends else chosen
 
     def _constrained(
         self,
@@ -200,7 +200,7 @@ class SearchStep:
         if answer.tied is not None and self.ties is not None:
             eos = self.scorer.eos
             chosen = _with_penalties(self.ties, chosen, answer.tied, automaton, states, eos)
-        return _with_attention(chosen, scores)
+        return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
         self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray
@@ -213,10 +213,12 @@ class SearchStep:
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
-        scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here))
+        unmet = None if self.ties is None else self.ties.find_unmet(here, sentence)
+        attends = self.attends or unmet is not None
+        scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here), attends)
         tied = None
-        if self.ties is not None and scores.attention is not None:
-            tied = self.ties.attend(here, sentence, scores.attention)
+        if self.ties is not None and unmet is not None and scores.attention is not None:
+            tied = self.ties.attend(here, sentence, unmet, scores.attention)
             scores = self.ties.penalise(tied, scores, targets, asked)
         if self.limit.tight:
             most = self.finishing.top(self.beam_size)
@@ -239,6 +241,7 @@ class SearchStep:
         ask: IntArray,
         ban: IntArray,
         hold: BoolArray | None = None,
+        attends: bool = False,
     ) -> Scores:
         """Let the model score the continuations of the live hypotheses."""
         top = min(self.finishing.top(self.beam_size), self.scorer.vocabulary_size - 1)
@@ -257,7 +260,7 @@ class SearchStep:
             ban,
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
-            **({"attention": True} if self.attends else {}),
+            **({"attention": True} if attends else {}),
         )
         scores = Scores(*answer)  # any sequence of its fields will do
         if kernel.compiled is not None:

@@ -21,10 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
+from lexbeam.search.draft import Draft
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
 
@@ -34,20 +35,22 @@ ELSEWHERE = 8.0
 PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
 
+BEFORE = 2
+"""So many tokens before a tied constraint is due, and when it is, nothing is dropped for its lag:
+what has to stand before it, as an article, may be unlikely until it is said."""
+
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
 
 
 class TiedStep(NamedTuple):
-    """How one step attends, row by row, to the sources of constraints that are unmet."""
+    """What one step costs on account of ties, row by row."""
 
-    share: FloatArray
-    """The attention to the source of each tied constraint, 0 if it is met. # shape: (rows, ties)"""
-    unmet: BoolArray  # shape: (rows, ties)
-    bits: Bits
-    """The bits of each tied constraint. # shape of each array: (rows, ties)"""
+    elsewhere: FloatArray
+    """What the first token of each tied constraint costs; minus infinity if it is met, and behind
+    all of them, for tokens of no tied constraint. # shape: (rows, ties + 1)"""
     passing: FloatArray
-    """The penalty for saying something else. # shape: (rows,)"""
+    """What another token costs. # shape: (rows,)"""
 
 
 class Ties:
@@ -61,7 +64,7 @@ class Ties:
     ) -> None:
         most = max(map(len, ties), default=0)
         bits = np.zeros((len(ties), most), object)
-        self._sources = np.zeros((len(ties), most, max(lengths, default=0)))
+        self._sources = np.zeros((len(ties), most, max(lengths, default=0)), np.float32)
         for sentence, each in enumerate(ties):
             met = automaton.layouts[sentence].met
             for number, (phrase, tokens) in enumerate(each.items()):
@@ -69,32 +72,64 @@ class Ties:
                 self._sources[sentence, number, list(tokens)] = 1.0
         packed = pack_bits([int(one) for one in bits.ravel()], automaton.bit_arrays)
         self._bits = tuple(each.reshape(bits.shape) for each in packed)
-        first = [0]  # node 0 belongs to no sentence
-        for trie in automaton.tries:
-            first += _bits_of_first_tokens(trie)
-        self._first = pack_bits(first, automaton.bit_arrays)
+        firsts = [np.zeros((1, most + 1), np.bool_)]  # node 0 belongs to no sentence
+        for trie, own in zip(automaton.tries, bits, strict=True):
+            begun = _bits_of_first_tokens(trie)
+            firsts.append(np.array([[bool(one & n) for one in (*own, 0)] for n in begun], np.bool_))
+        # Which ties the string of a node, a single token, begins. # shape: (nodes, ties + 1)
+        self._first = np.concatenate(firsts)
+        self._due: BoolArray | None = None
+
+    def use_draft(self, draft: Draft) -> None:
+        """Take from a draft where in the output each tied constraint is due."""
+        assert draft.attention is not None
+        width = min(draft.attention.shape[2], self._sources.shape[2])
+        sources = self._sources[:, :, :width]
+        share = np.einsum("pst,snt->psn", draft.attention[:, :, :width], sources)
+        place = share.argmax(axis=0)  # shape: (sentences, ties)
+        places = np.arange(len(share))[:, None, None]
+        due = (place - BEFORE <= places) & (places <= place) & sources.any(axis=2)
+        self._due = np.asarray(due.any(axis=2))  # shape: (places, sentences)
+
+    def are_due(self, step: int) -> BoolArray | None:
+        """Return a mask of the sentences of which a tied constraint is due soon; None: of none."""
+        if self._due is None or step >= len(self._due) or not self._due[step].any():
+            return None
+        due: BoolArray = self._due[step]
+        return due
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._sources = self._sources[sentences]
         self._bits = tuple(each[sentences] for each in self._bits)
+        if self._due is not None:
+            self._due = self._due[:, sentences]
 
-    def attend(self, states: States, sentence: IntArray, attention: ScoreArray) -> TiedStep:
-        """Look up where the model attends; ``sentence`` is that of each row.
+    def find_unmet(self, states: States, sentence: IntArray) -> BoolArray | None:
+        """Return a mask of the ties that rows have not met; None: there are none any more.
+
+        ``sentence`` is that of each row. # shape: (rows, ties)
+        """
+        unmet = np.zeros((len(sentence), self._sources.shape[1]), np.bool_)
+        for wanted, seen in zip(self._bits, states.seen, strict=True):
+            unmet |= (wanted[sentence] & ~seen[:, None]) != 0
+        return unmet if unmet.any() else None
+
+    def attend(
+        self, states: States, sentence: IntArray, unmet: BoolArray, attention: ScoreArray
+    ) -> TiedStep:
+        """Find what this step costs, given the ties that are unmet.
 
         ``attention`` has the weight of each source token. # shape: (rows, source tokens)
         """
-        sources = self._sources[sentence]  # shape: (rows, ties, source tokens)
-        width = min(attention.shape[1], sources.shape[2])
-        share = np.einsum("rst,rt->rs", sources[:, :, :width], attention[:, :width])
-        bits = tuple(each[sentence] for each in self._bits)
-        met = np.ones(share.shape, np.bool_)
-        for wanted, seen in zip(bits, states.seen, strict=True):
-            met &= (seen[:, None] & wanted) == wanted
-        share = np.where(met, 0.0, share)
+        width = min(attention.shape[1], self._sources.shape[2])
+        sources = self._sources[sentence, :, :width]  # shape: (rows, ties, source tokens)
+        share = np.minimum(np.matmul(sources, attention[:, :width, None])[:, :, 0], 1.0)
+        elsewhere = np.full((len(share), share.shape[1] + 1), -np.inf)
+        elsewhere[:, :-1] = np.where(unmet, ELSEWHERE * (1.0 - share), -np.inf)
+        passing = PASSING * np.where(unmet, share, 0.0).max(axis=1, initial=0.0)
         begun = states.bank > states.seen_tokens
-        passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
-        return TiedStep(share, ~met, bits, np.where(begun, 0.0, passing))
+        return TiedStep(elsewhere, np.where(begun, 0.0, passing))
 
     def penalise(self, step: TiedStep, scores: Scores, targets: IntArray, advancing: int) -> Scores:
         """Return the scores with penalties; ``targets`` are the nodes of asked tokens.
@@ -102,10 +137,11 @@ class Ties:
         The first ``advancing`` of these go on with a constraint.
         """
         asked = scores.ask_scores.astype(np.float64)
-        rows = np.arange(len(asked))[:, None]
         if targets.shape[1]:
-            asked[:, 1:] -= self._elsewhere(step, np.broadcast_to(rows, targets.shape), targets)[0]
-        asked[:, 1 + advancing :] -= step.passing[:, None]
+            elsewhere = self._elsewhere(step.elsewhere[:, None, :], targets)
+            asked[:, 1:] -= np.maximum(elsewhere, 0.0)
+        if asked.shape[1] > 1 + advancing:
+            asked[:, 1 + advancing :] -= step.passing[:, None]
         top_scores = scores.top_scores - step.passing[:, None]
         return scores._replace(top_scores=top_scores, ask_scores=asked)
 
@@ -117,20 +153,19 @@ class Ties:
         ``advances`` marks those that began or went on with a constraint, or ended: they pay
         nothing for passing over a source. # shape of all: as the nodes.
         """
-        elsewhere, is_tied = self._elsewhere(step, row, node)
-        return np.where(is_tied, elsewhere, np.where(advances, 0.0, step.passing[row]))
+        elsewhere = self._elsewhere(step.elsewhere[row], node)
+        others = np.where(advances, 0.0, step.passing[row])
+        return np.where(elsewhere > -np.inf, elsewhere, others)
 
-    def _elsewhere(
-        self, step: TiedStep, row: IntArray, node: IntArray
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return the penalty of first tokens by where the model attends, and which are tied."""
-        tied = np.zeros((*node.shape, step.share.shape[1]), np.bool_)
-        for first, bits in zip(self._first, step.bits, strict=True):
-            tied |= (first[node][..., None] & bits[row]) != 0
-        tied &= step.unmet[row]
-        share = np.where(tied, step.share[row], 0.0).max(axis=-1, initial=0.0)
-        is_tied = np.asarray(tied.any(axis=-1))
-        return np.where(is_tied, ELSEWHERE * (1.0 - np.minimum(share, 1.0)), 0.0), is_tied
+    def _elsewhere(self, costs: FloatArray, node: IntArray) -> FloatArray:
+        """Return what tokens cost that lead to nodes, of several ties the least.
+
+        Minus infinity: they begin no tied constraint that is unmet. # shape of costs: (…, ties + 1)
+        """
+        first = self._first[node]  # shape: (…, ties + 1)
+        begins = first & (costs > -np.inf)
+        least: FloatArray = np.where(begins, costs, np.inf).min(axis=-1)
+        return np.where(least < np.inf, least, -np.inf)
 
 
 def _bits_of_first_tokens(trie: Trie) -> list[int]:

@@ -8,8 +8,8 @@ constraints, and avoided: a term replaces a word and does not stand beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +17,9 @@ import numpy as np
 from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.kinds.phrase import Phrase
+from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.errors import ConstraintError, quoted
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
 from lexbeam.text.vocabulary import SPACE
@@ -75,25 +77,58 @@ def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
     return tuple(spans[: constraint.count])
 
 
-def search_tied(
-    document: Document, sentences: Sequence[SentenceState], drafts: Mapping[int, Hypothesis]
-) -> JobGenerator[None]:
-    """Search for sentences; terms replace what the drafts of some sentences say for their source.
+@dataclass(frozen=True)
+class DisplacedWords:
+    """Finds what the tied constraints of a sentence displace; the search shows it a draft."""
 
-    ``drafts`` are given by the index of the sentence. Where there is no way to meet everything
-    without what the drafts say, nothing is avoided on account of ties.
+    may_be_free: bool
+    """Whether a free translation will do if the draft has everything."""
+    document: Document = field(compare=False, repr=False)
+    sentence: SentenceState = field(compare=False, repr=False)
+
+    def find(self, draft: Hypothesis) -> list[Tokens] | None:
+        """Return the tokens of what a draft says for the sources; None: it has everything."""
+        if self.may_be_free and has_everything(self.document, self.sentence, draft):
+            return None
+        found = find_displaced(self.document, self.sentence, draft)
+        self.sentence.displaced = found
+        return found
+
+
+def search_tied(
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
+    """Search for sentences with tied constraints, which replace what drafts say for their source.
+
+    Sentences whose drafts have everything are not searched if they may be free. Where there is no
+    way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
-    drafted = [(sentences[index], draft) for index, draft in drafts.items()]
-    for sentence, draft in drafted:
-        sentence.displaced = find_displaced(document, sentence, draft)
+    jobs = [
+        document.job(
+            each,
+            each.assigned,
+            displacement=DisplacedWords(may_be_free(each), document, each),
+        )
+        for each in sentences
+    ]
     try:
-        yield from document.search(sentences)
+        found = (yield jobs) if jobs else []
     except ConstraintError:
-        if not any(sentence.displaced for sentence, _ in drafted):
-            raise
-        for sentence, _ in drafted:
-            sentence.displaced = []
+        for each in sentences:
+            each.displaced = []
         yield from document.search(sentences)
+        return
+    drafted = []
+    for sentence, hypotheses in zip(sentences, found, strict=True):
+        if hypotheses:
+            sentence.take(hypotheses, sentence.assigned)
+            draft = hypotheses[0].draft
+            if draft is not None:
+                drafted.append((sentence, draft))
+                if sentence.displaced is None:  # the search was not made for this sentence
+                    sentence.displaced = find_displaced(document, sentence, draft)
     yield from _search_wider(document, drafted)
 
 
@@ -105,7 +140,7 @@ def _search_wider(
     What stands beside a term is decided before the term is said: a narrow beam may have lost it.
     """
     poor = [each for each, draft in drafted if each.best.score < draft.score - POOR]
-    settings = document.settings.of_ties
+    settings = document.settings.of_search
     settings = replace(settings, beam_size=WIDER * settings.beam_size)
     found = yield [document.job(each, each.assigned, settings) for each in poor] if poor else []
     for sentence, hypotheses in zip(poor, found, strict=True):
@@ -119,38 +154,37 @@ def find_displaced(
     """Return the tokens of what a draft says for the sources of tied constraints."""
     if draft.attention is None:
         return []
-    words = split_words(document.target.pieces(draft.tokens))
-    texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
+    pieces = document.target.pieces(draft.tokens)
+    words = split_words(pieces)
+    written = ["".join(pieces[start:end]).strip(SPACE).casefold() for start, end in words]
     demanded = _words_of(document, sentence.assigned)
-    displaced: list[str] = []
+    displaced: dict[str, None] = {}
     for tokens in document.ties(sentence, sentence.assigned).values():
         share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
-        shares = [float(share[start:end].max()) for start, end in words]
+        clear = [
+            (most, document.target.decode(draft.tokens[start:end]).strip())
+            for word, (start, end) in zip(written, words, strict=True)
+            if (most := float(share[start:end].max())) >= CLEAR and written.count(word) == 1
+        ]
         several = _has_several_words(document, sentence, tokens)
-        displaced += _said_for(texts, shares, several)
-    known = [text.casefold() for text in texts]
-    usable = [
-        word
-        for word in dict.fromkeys(displaced)
-        if word.casefold() not in demanded and known.count(word.casefold()) == 1
-    ]
+        displaced |= dict.fromkeys(_said_for(clear, several))
+    usable = [word for word in displaced if word.casefold() not in demanded]
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
     return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
 
 
-def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:
-    """Return the words that attend to a source: the best one, or all for several words."""
-    clear = [
-        (share, text)
-        for share, text in zip(shares, texts, strict=True)
-        if share >= CLEAR and any(map(is_word_character, text))
-    ]
-    longer = [(share, text) for share, text in clear if len(text) > _SHORT]
+def _said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
+    """Return the words that are said for a source: the best one, or all for several words.
+
+    ``clear`` has the words that attend to it, and how much.
+    """
+    words = [(share, text) for share, text in clear if any(map(is_word_character, text))]
+    longer = [(share, text) for share, text in words if len(text) > _SHORT]
     if several:
         return [text for _, text in longer]
-    return [max(longer or clear)[1]] if clear else []
+    return [max(longer or words)[1]] if words else []
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
@@ -195,3 +229,18 @@ def _goes_on(before: str, piece: str) -> bool:
     """Return whether a piece goes on with the word of the piece before it."""
     left, right = before.replace(SPACE, " "), piece.replace(SPACE, " ")
     return bool(left and right) and are_glued(left[-1], right[0])
+
+
+def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
+    """Return whether a hypothesis has what is assigned, and nothing too often or avoided."""
+    text = document.text_of(sentence, hypothesis)
+    if document.avoidance.find(text):
+        return False
+    demands = {piece.unit: document.demand(piece.unit) for piece in sentence.assigned}
+    wanted = [
+        document.demand(piece.unit).surface.cut(piece.first, piece.last)
+        for piece in sentence.assigned
+    ]
+    if not all(find_all(text, wanted)):
+        return False
+    return not find_excess(text, list({demand.surface: None for demand in demands.values()}))
