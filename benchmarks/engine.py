@@ -126,6 +126,8 @@ class Lexbeam:
         self.steps = 0
         step = self.engine.step
         self.engine.step = lambda *args, **more: self._count(step(*args, **more))
+        draft = self.engine.draft
+        self.engine.draft = lambda *args, **more: self._count_draft(draft(*args, **more))
         if references is None:
             outputs = self._decode(range(len(texts)), 1, 32, [[]] * len(texts))
             references = [*outputs[1:], outputs[0]]
@@ -134,6 +136,10 @@ class Lexbeam:
     def _count(self, scores: Any) -> Any:
         self.steps += 1
         return scores
+
+    def _count_draft(self, draft: Any) -> Any:
+        self.steps += 0 if draft is None else len(draft.top_ids)
+        return draft
 
     def _phrases(self, seed: int, reference: str) -> list[list[int]]:
         """Return the words of a sentence in random order, as pieces."""

@@ -146,7 +146,8 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
             path.write_text("".join(f"{r.text}\n" for r in run.results), encoding="utf-8")
     show_ratios("in batches", runs)
     if options.single:
-        some = TestSet(*(each[: options.single] for each in texts))
+        few = slice(options.single)
+        some = TestSet(texts.sources[few], texts.references[few], texts.terms[few])
         show_ratios("one sentence at a time", take_turns(translator, some, options, 1))
     return complete
 

@@ -41,6 +41,7 @@ def test_a_demand_with_another_way_out_contradicts_nothing() -> None:
     assert usable_forms(asked.demanded[0].parts[0], asked.avoid) == ("a gata",)
     assert Constraints.build(["Essen"], avoid=["essen"])
     assert Constraints.build(avoid=["gato"], prefix="O gato")  # it may become "gatos"
+    assert Constraints.build(avoid=["gato"], prefix="(gato")
 
 
 def test_nothing_asks_nothing() -> None:
@@ -70,6 +71,7 @@ def test_what_is_asked_is_cleaned() -> None:
         ({"constraints": ["gato"], "avoid": ["gato"]}, '"gato" is avoided, but "gato" is demanded'),
         ({"constraints": ["o gato preto"], "avoid": ["gato"]}, '"o gato preto" is demanded'),
         ({"prefix": "o gato ", "avoid": ["gato"]}, '"o gato" is demanded'),
+        ({"prefix": "(gato)", "avoid": ["gato"]}, "\\(gato\\)"),
         ({"prefix": "o gato p", "avoid": ["gato"]}, '"o gato" is demanded'),
         (
             {"constraints": [{"any": ["o gato", "gato"]}], "avoid": [{"any": ["x", "gato"]}]},

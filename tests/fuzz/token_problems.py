@@ -1,10 +1,12 @@
-"""Small searches, drawn at random: a toy model, what is asked of it, and how to search."""
+"""Small searches, as they are drawn: a toy model, what is asked of it, and how to search."""
 
 from __future__ import annotations
 
+import inspect
+import textwrap
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,8 @@ from lexbeam.testing import HistoryScorer, TableScorer
 
 Tokens = tuple[int, ...]
 Demand = Tokens | Pattern
-ALGORITHMS = ("dba", "lookahead", "gbs", "cbs", "beam")
-STOPS = ("all", "first", "likely", "bound", "full", "now")
-LONGEST = {2: 9, 3: 6, 4: 5, 5: 4}
-"""The longest outputs, by the number of tokens that they are made of: up to some 1,400."""
+SOURCE = 4
+"""The tokens of each source."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Sentence:
     whole: bool = False
     limit: int = 4
     source: str = "s"
+    ties: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """Demands, by their indices, with the source tokens that they are tied to."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +60,47 @@ class Problem:
     """Whether the beam holds everything, so that the best output must be found."""
     roomy: bool = False
     """Whether there are too many outputs to try, but room for all that is demanded."""
+    attends: bool = False
+    """Whether the model says where it looks; it looks anywhere."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether an output may stop at the limit as it is."""
+        return bool(self.settings.get("cut"))
+
+
+class Scorers:
+    """What makes the model of a problem; printed as part of a reproduction."""
+
+    @staticmethod
+    def table(
+        size: int, eos: int, seed: int, starts: Sequence[bool] | None, attends: bool
+    ) -> TableScorer:
+        """Return a model that knows the last token only, and looks anywhere."""
+        random = np.random.default_rng(seed)
+        table = np.log(random.dirichlet(np.full(size, 0.7), size))
+        alignment = random.dirichlet(np.full(SOURCE, 0.3), size) if attends else None
+        return TableScorer(table, bos=0, eos=eos, word_starts=starts, alignment=alignment)
+
+    @staticmethod
+    def history(
+        size: int, eos: int, seed: int, starts: Sequence[bool] | None, attends: bool
+    ) -> HistoryScorer:
+        """Return a model that knows all tokens before, and looks anywhere."""
+
+        def alignment(source: Any, prefix: Sequence[int]) -> Any:
+            history = zlib.crc32(repr((seed, source, [*map(int, prefix)])).encode())
+            return np.random.default_rng(history).dirichlet(np.full(len(source), 0.3))
+
+        attention = alignment if attends else None
+        return HistoryScorer(size, eos=eos, seed=seed, word_starts=starts, alignment=attention)
 
 
 def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
     """Return the model of a problem."""
     starts = problem.marks.boundary if problem.marks and problem.holds else None
-    if problem.table:
-        random = np.random.default_rng(problem.seed)
-        table = np.log(random.dirichlet(np.full(problem.size, 0.7), problem.size))
-        return TableScorer(table, bos=0, eos=problem.eos, word_starts=starts)
-    return HistoryScorer(problem.size, eos=problem.eos, seed=problem.seed, word_starts=starts)
+    make = Scorers.table if problem.table else Scorers.history
+    return make(problem.size, problem.eos, problem.seed, starts, problem.attends)
 
 
 def arguments(problem: Problem, sentences: Sequence[Sentence]) -> dict[str, Any]:
@@ -81,6 +114,8 @@ def arguments(problem: Problem, sentences: Sequence[Sentence]) -> dict[str, Any]
     if any(each.prefix for each in sentences):
         given["prefix"] = [list(each.prefix) for each in sentences]
     given["max_length"] = [each.limit for each in sentences]
+    if problem.attends:
+        given["ties"] = [dict(each.ties) for each in sentences]
     if problem.marks is not None:
         given |= {name: list(value) for name, value in vars(problem.marks).items()}
         if any(each.whole for each in sentences):
@@ -91,19 +126,20 @@ def arguments(problem: Problem, sentences: Sequence[Sentence]) -> dict[str, Any]
 def show(problem: Problem) -> str:
     """Return a problem as a program."""
     starts = problem.marks.boundary if problem.marks and problem.holds else None
-    known = f", word_starts={[int(mark) for mark in starts]}" if starts else ""
-    lines = ["from lexbeam.search import Form, Pattern, decode"]
-    if problem.table:
-        lines += [
-            "import numpy as np",
-            "from lexbeam.testing import TableScorer",
-            f"random = np.random.default_rng({problem.seed})",
-            f"table = np.log(random.dirichlet(np.full({problem.size}, 0.7), {problem.size}))",
-            f"scorer = TableScorer(table, bos=0, eos={problem.eos}{known})",
-        ]
-    else:
-        model = f"{problem.size}, eos={problem.eos}, seed={problem.seed}{known}"
-        lines += ["from lexbeam.testing import HistoryScorer", f"scorer = HistoryScorer({model})"]
+    known = [int(mark) for mark in starts] if starts else None
+    kind = Scorers.table if problem.table else Scorers.history
+    made = f"{problem.size}, {problem.eos}, {problem.seed}, {known}, {problem.attends}"
+    code = textwrap.dedent(inspect.getsource(kind)).replace("@staticmethod\n", "")
+    lines = [
+        "import zlib",
+        "import numpy as np",
+        "from typing import *",
+        "from lexbeam.search import Form, Pattern, decode",
+        "from lexbeam.testing import HistoryScorer, TableScorer",
+        f"SOURCE = {SOURCE}",
+        code,
+        f"scorer = {kind.__name__}({made})",
+    ]
     given = arguments(problem, problem.sentences)
     passed = (f"    {name}={_short(value)},\n" for name, value in given.items())
     return "\n".join([*lines, "print(decode(\n    scorer,\n" + "".join(passed) + "))\n"])
@@ -118,181 +154,8 @@ def _short(value: Any) -> str:
     return text.replace(", within=None", "").replace(", penalty=None", "")
 
 
-# --- drawing ---------------------------------------------------------------------------------
-
-
-def draw(random: Random) -> Problem:
-    """Draw a problem."""
-    if random.random() < 0.35:
-        return _draw_roomy(random)
-    size = random.choice((3, 4, 4, 5, 6))
-    eos = random.randrange(size)
-    tokens = [token for token in range(size) if token != eos]
-    exhaustive = random.random() < 0.35
-    longest = LONGEST[len(tokens)] - (1 if exhaustive else 0)
-    marks = _marks(random, size, eos) if random.random() < 0.6 else None
-    table, holds = random.random() < 0.5, random.random() < 0.7
-    count = random.choice((2, 3, 4)) if random.random() < 0.3 else 1
-    sentences = []
-    for number in range(count):
-        limit = random.choice((longest, random.randint(0, longest)))
-        sentences.append(_sentence(random, tokens, marks, holds, limit, f"s{number}"))
-    settings = _wide(random) if exhaustive else _narrow(random)
-    if exhaustive:
-        outputs = sum(len(tokens) ** length for length in range(longest + 1))
-        settings["beam_size"] = 2 * outputs
-    seed = random.randrange(10_000)
-    return Problem(size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive)
-
-
-def _draw_roomy(random: Random) -> Problem:
-    """Draw a problem with more demands, and room for them side by side."""
-    size = random.randint(4, 12)
-    eos = random.randrange(size)
-    tokens = [token for token in range(size) if token != eos]
-    marks = _marks(random, size, eos) if random.random() < 0.5 else None
-    table, holds = random.random() < 0.5, random.random() < 0.7
-    demands: list[Demand] = []
-    for _ in range(random.randint(2, 4)):
-        demand = _demand(random, tokens, marks, holds, fewest=random.choice((1, 2, 3)))
-        if isinstance(demand, Pattern) and random.random() < 0.75:
-            demand = replace(demand, penalty=None)
-        demands += [demand] * random.choice((1, 1, 2, 3, 5))
-    begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
-    ends = {each for each in demands if isinstance(each, Pattern) and each.last}
-    surplus = {*sorted(begins, key=repr)[1:], *sorted(ends, key=repr)[1:]}
-    demands = [each for each in demands if each not in surplus]
-    random.shuffle(demands)
-    limit = sum(map(_longest, demands)) + random.choice((0, 2, 10, 20))
-    sentence = Sentence(tuple(demands), (), (), False, limit, "s0")
-    seed = random.randrange(10_000)
-    return Problem(
-        size, eos, seed, table, holds, marks, (sentence,), _narrow(random), False, roomy=True
-    )
-
-
-def _longest(demand: Demand) -> int:
-    if not isinstance(demand, Pattern):
-        return len(demand)
-    return sum(max(len(form.tokens) for form in part) for part in demand.parts)
-
-
-def _marks(random: Random, size: int, eos: int) -> Marks:
-    share = random.choice((0.3, 0.6, 0.9))
-    boundary = [random.random() < share for _ in range(size)]
-    boundary[eos] = True
-    closing = [random.random() < random.choice((0, 0.3)) for _ in range(size)]
-    starting = boundary
-    if random.random() < 0.5:
-        starting = [mark and random.random() < 0.8 for mark in boundary]
-    return Marks(tuple(boundary), tuple(closing), tuple(starting))
-
-
-def _wide(random: Random) -> dict[str, Any]:
-    return {
-        "algorithm": random.choice(ALGORITHMS),
-        "prune": 0,
-        "stop": random.choice(("all", "bound")),
-        "nbest": random.choice((1, 1, 3)),
-        "length_penalty": random.choice((0.0, 0.6, 1.0, 1.5)),
-        "aside": random.random() < 0.2,
-    }
-
-
-def _narrow(random: Random) -> dict[str, Any]:
-    return {
-        "beam_size": random.choice((1, 1, 2, 3, 4, 5, 7, 10, 30)),
-        "algorithm": random.choice(ALGORITHMS),
-        "prune": random.choice((20.0, 20.0, 0, 0.5, 3.0)),
-        "lag": random.choice((None, None, 3.0, 0.3)),
-        "stop": random.choice(STOPS),
-        "nbest": random.choice((1, 1, 2, 4)),
-        "length_penalty": random.choice((0.0, 1.0, 1.0, 1.5)),
-        "aside": random.random() < 0.15,
-    }
-
-
-def _phrase(random: Random, tokens: Sequence[int], longest: int = 3) -> Tokens:
-    return tuple(random.choice(tokens) for _ in range(random.randint(1, longest)))
-
-
-def _forms(random: Random, tokens: Sequence[int], longest: int) -> tuple[Form, ...]:
-    drawn = [_phrase(random, tokens, longest) for _ in range(random.choice((1, 1, 2, 3)))]
-    return tuple(Form(each) for each in dict.fromkeys(drawn))
-
-
-def _pattern(
-    random: Random, tokens: Sequence[int], marks: Marks | None, fewest: int = 1
-) -> Pattern:
-    penalty = random.choice((None, None, 0.0, 0.5, 2.0, 50.0))
-    if random.random() < 0.12:
-        begins = {_phrase(random, tokens): None for _ in range(random.randint(1, 2))}
-        return Pattern((tuple(Form(each, first=True) for each in begins),))
-    count = max(random.choice((1, 1, 1, 2, 2, 3)), fewest)
-    within = random.choice((None, 0, 1, 2, 5)) if count > 1 else None
-    parts = [_forms(random, tokens, 3 if count == 1 else 2) for _ in range(count)]
-    if within is not None and marks is not None:  # What follows a gap begins a word.
-        words = [token for token in tokens if marks.starting[token]]
-        if not words:
-            within = None
-        for number in range(1, count if words else 0):
-            begun = [f for f in parts[number] if marks.starting[f.tokens[0]]]
-            parts[number] = tuple(begun) or tuple(Form((token,)) for token in words[:1])
-    if random.random() < 0.25:
-        parts[0] = (*parts[0], Form(_phrase(random, tokens), first=True))
-    last = random.random() < 0.2
-    return Pattern(tuple(parts), within=within, last=last, penalty=penalty)
-
-
-def _spelled_phrase(random: Random, tokens: Sequence[int], exact: bool) -> Pattern:
-    """Return a phrase in several spellings, some only where no word goes on before them."""
-    forms = [
-        replace(form, apart=random.random() < 0.4) for form in _forms(random, tokens, longest=2)
-    ]
-    if all(form.apart for form in forms) and random.random() < 0.7:
-        forms[0] = replace(forms[0], apart=False)
-    return Pattern((tuple(forms),), may_overlap=True, exact=exact and random.random() < 0.6)
-
-
-def _demand(
-    random: Random, tokens: Sequence[int], marks: Marks | None, holds: bool, fewest: int = 1
-) -> Demand:
-    """Return a phrase or a pattern; only what can be held is counted exactly."""
-    drawn = random.random()
-    if drawn < (0.85 if fewest > 1 else 0.55):
-        return _pattern(random, tokens, marks, fewest)
-    if drawn > 0.8:
-        return _spelled_phrase(random, tokens, exact=holds or marks is None)
-    return _phrase(random, tokens)
-
-
-def _sentence(
-    random: Random,
-    tokens: Sequence[int],
-    marks: Marks | None,
-    holds: bool,
-    limit: int,
-    source: str,
-) -> Sentence:
-    demands: list[Demand] = []
-    for _ in range(random.choice((0, 1, 1, 2, 2, 3))):
-        demand = _demand(random, tokens, marks, holds)
-        demands += [demand] * random.choice((1, 1, 1, 2, 3))
-    begins = {each for each in demands if isinstance(each, Pattern) and _strict(each)}
-    if len(begins) > 1:
-        demands = [each for each in demands if each not in begins]
-    random.shuffle(demands)
-    avoid = []
-    if random.random() < 0.4:
-        avoid = [_phrase(random, tokens) for _ in range(random.choice((1, 1, 2)))]
-    prefix: Tokens = ()
-    if random.random() < 0.3:
-        prefix = _phrase(random, tokens)[:limit]
-    whole = bool(prefix) and marks is not None and random.random() < 0.5
-    return Sentence(tuple(demands), tuple(avoid), prefix, whole, limit, source)
-
-
-def _strict(pattern: Pattern) -> bool:
+def begins_output(pattern: Pattern) -> bool:
+    """Return whether the first part of a pattern has to begin the output."""
     return all(form.first for form in pattern.parts[0])
 
 
@@ -312,7 +175,19 @@ def simpler(problem: Problem) -> Iterator[Problem]:
     if problem.marks is not None and any(problem.marks.closing):
         marks = replace(problem.marks, closing=(False,) * problem.size)
         yield replace(problem, marks=marks)
-    for name in ("aside", "nbest", "lag", "length_penalty", "stop", "prune", "algorithm"):
+    if problem.attends:
+        yield replace(problem, attends=False)
+    for name in (
+        "aside",
+        "cut",
+        "word_end",
+        "nbest",
+        "lag",
+        "length_penalty",
+        "stop",
+        "prune",
+        "algorithm",
+    ):
         if name in problem.settings and not (problem.exhaustive and name == "prune"):
             kept = {key: value for key, value in problem.settings.items() if key != name}
             yield replace(problem, settings=kept)
@@ -323,7 +198,9 @@ def simpler(problem: Problem) -> Iterator[Problem]:
 
 def _simpler_sentences(sentence: Sentence) -> Iterator[Sentence]:
     demands, avoid = sentence.demands, sentence.avoid
-    for at in range(len(demands)):
+    if sentence.ties:
+        yield replace(sentence, ties=())
+    for at in range(len(demands)) if not sentence.ties else ():
         yield replace(sentence, demands=demands[:at] + demands[at + 1 :])
     for at in range(len(avoid)):
         yield replace(sentence, avoid=avoid[:at] + avoid[at + 1 :])
@@ -352,7 +229,7 @@ def _simpler_demands(demand: Demand) -> Iterator[Demand]:
         yield replace(demand, last=False)
     if demand.exact:
         yield replace(demand, exact=False)
-    if demand.penalty is not None and not _strict(demand):
+    if demand.penalty is not None and not begins_output(demand):
         yield replace(demand, penalty=None)
 
 

@@ -171,16 +171,26 @@ def witnesses(problem: Problem, sentence: Sentence) -> Iterator[Output]:
         yield output
 
 
-def log_prob(problem: Problem, source: str, output: Output) -> float:
+def is_cut(problem: Problem, sentence: Sentence, output: Output) -> bool:
+    """Say whether an output stops at its limit, without an end."""
+    return problem.cut and len(output) == sentence.limit > 0
+
+
+def scored_length(problem: Problem, sentence: Sentence, output: Output) -> int:
+    """Return the length that a score is divided by a power of."""
+    return len(output) + (not is_cut(problem, sentence, output))
+
+
+def log_prob(problem: Problem, sentence: Sentence, output: Output) -> float:
     """Return what the model gives an output, its end included."""
     scorer = make_scorer(problem)
 
     @cache
     def row(prefix: Output) -> list[float]:
-        return [float(value) for value in scorer.next_log_probs(source, prefix)]
+        return [float(value) for value in scorer.next_log_probs(sentence.source, prefix)]
 
     steps = sum(row(output[:at])[token] for at, token in enumerate(output))
-    return steps + row(output)[problem.eos]
+    return steps if is_cut(problem, sentence, output) else steps + row(output)[problem.eos]
 
 
 def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
@@ -203,6 +213,7 @@ def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
         price = price_of(problem, sentence, output)
         if price is not None:
             before, row = scored(output)
-            score = (before + row[problem.eos] - price) / (len(output) + 1) ** power
+            end = 0.0 if is_cut(problem, sentence, output) else row[problem.eos]
+            score = (before + end - price) / scored_length(problem, sentence, output) ** power
             found.append(Ranked(score, output))
     return sorted(found, key=lambda each: -each.rank)

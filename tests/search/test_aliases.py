@@ -57,3 +57,17 @@ def test_what_it_stands_for_may_end_the_output() -> None:
     found = decode(stopping, ["s"], [[[SIZE]]], max_length=5)[0][0]
     assert found.tokens[-1] == SIZE
     assert found.tokens.count(KNOWN) == 0
+
+
+def test_a_draft_is_asked_for_what_it_stands_for() -> None:
+    class Drafting(HistoryScorer):
+        asked: IntArray | None = None
+
+        def draft(self, _state: object, ask: IntArray, _longest: int, attention: bool) -> None:
+            assert not attention
+            self.asked = ask
+
+    drafting = Drafting(SIZE, eos=EOS, seed=5)
+    decode(AliasScorer(drafting, [KNOWN]), [[0]], [[[SIZE], [2]]], algorithm="lookahead")
+    assert drafting.asked is not None
+    assert sorted(drafting.asked.tolist()) == [2, KNOWN]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import PAD
+from lexbeam.errors import ScorerError
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, find_parts
 from lexbeam.search.automaton.patterns import Form, Pattern
@@ -17,7 +17,7 @@ from lexbeam.search.draft import Draft, is_worth_a_draft, write_draft
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.future_cost import LATENESS, SLACK, prices_by_place
 from lexbeam.search.request import Request
-from lexbeam.search.scorer import Scores
+from lexbeam.search.scorer import Scores, WholeDraft
 from lexbeam.testing import HistoryScorer, TableScorer
 
 BOS, EOS = 0, 1
@@ -46,8 +46,8 @@ def draft(
     rules = FinishingRules.of(scorer, aside=False, cut=False)
     state = scorer.start([[0]] * len(phrases), [[]] * len(phrases))
     drafted = np.array([is_worth_a_draft(each) for each in parts])
-    lengths = np.full(len(phrases), longest)
-    return write_draft(scorer, state, requests, parts, drafted, lengths, rules)
+    limits = np.full(len(phrases), longest)
+    return write_draft(scorer, state, requests, parts, drafted, limits, rules)
 
 
 def test_a_draft_says_what_first_tokens_cost_at_each_place() -> None:
@@ -79,13 +79,54 @@ def test_a_draft_begins_with_the_prefix_and_ends_at_its_limit() -> None:
     assert draft(chain(4), [[(4,), (5,)]], longest=2).lengths.tolist() == [2]
 
 
+class AtOnce(TableScorer):
+    """A scorer that takes all steps of a draft by itself."""
+
+    cut = 0
+
+    def draft(
+        self, state: Any, ask: NDArray[np.int64], longest: int, attention: bool = False
+    ) -> WholeDraft:
+        assert not attention
+        token = np.array([self.bos])
+        steps: list[Sequence[Any]] = []
+        asked = np.append(self.eos, ask)[None]
+        none = np.zeros((1, 0), np.int64)
+        while len(steps) <= longest:
+            scores = self.step(state, token, np.array([0]), asked, none, 1)
+            steps.append(scores[:3])
+            state, token = scores.state, scores.top_ids[0]
+            if scores.ask_scores[0, 0] >= scores.top_scores[0, 0]:
+                break
+        tables = [np.concatenate(column) for column in zip(*steps, strict=True)]
+        return WholeDraft(*(table[self.cut :] for table in tables))
+
+
+@pytest.mark.parametrize("longest", [2, 4, 20])
+def test_a_scorer_may_take_all_steps_of_a_draft_at_once(longest: int) -> None:
+    phrases: list[tuple[int, ...] | Pattern] = [Pattern(((Form((7,)), Form((3, 7))),)), (5,)]
+    model = chain(4)
+    expected = draft(model, [phrases], longest=longest)
+    found = draft(AtOnce(model.log_probs, bos=BOS, eos=EOS), [phrases], longest=longest)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_draft_without_steps_is_refused() -> None:
+    scorer = AtOnce(chain(4).log_probs, bos=BOS, eos=EOS)
+    scorer.cut = 5
+    with pytest.raises(ScorerError, match="0 steps, at most 21"):
+        draft(scorer, [[(4,), (5,)]])
+
+
 def prices(log_prob: list[list[float]], follows: list[bool] | None = None) -> NDArray[np.float64]:
     """Return the prices of parts by place, # shape: (parts, places), for a single sentence."""
     table = np.array(log_prob).T[:, :, None]
     marks = np.array(follows or [False] * len(log_prob))[:, None]
-    said = np.full((len(table), 1), PAD)
-    draft = Draft(table, np.array([len(table) - 1]), np.zeros(1), said, None)
-    found = prices_by_place(draft, marks)
+    found = prices_by_place(
+        Draft(table, np.array([len(table) - 1]), np.zeros(1), np.zeros((0, 1), np.int64), None),
+        marks,
+    )
     return found[: len(table), :, 0].T
 
 

@@ -184,3 +184,16 @@ def test_what_needs_more_tokens_than_the_prefix_leaves_is_refused_with_both_numb
     assert str(caught.value) == (
         "sentence 0: phrases [3, 4] need 2 tokens after a prefix of 2, max_length is 3"
     )
+
+
+def test_what_can_only_stand_at_the_beginning_is_placed_there() -> None:
+    """A spelling that counts only where no word goes on, in a vocabulary where words always do."""
+    table = np.full((4, 4), np.log(0.02))
+    table[:, 3] = np.log(0.94)
+    scorer = TableScorer(table, bos=0, eos=2, word_starts=[1, 1, 1, 1])
+    apart = Pattern(((Form((1,), apart=True),),), may_overlap=True)
+    marks: dict[str, Any] = {"boundary": [1, 1, 1, 1], "closing": [0, 0, 0, 0]}
+    for algorithm in ("beam", "dba", "lookahead"):
+        settings: dict[str, Any] = {"max_length": 2, "beam_size": 1, "algorithm": algorithm}
+        found = decode(scorer, [0], [[apart]], **marks, **settings)[0][0]
+        assert found.tokens[0] == 1

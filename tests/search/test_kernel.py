@@ -7,7 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from fuzz.token_problems import arguments, draw, make_scorer
+from fuzz.token_drawing import draw
+from fuzz.token_problems import arguments, make_scorer
 from lexbeam.errors import LexbeamError, ScorerError
 from lexbeam.search import decode, kernel
 from lexbeam.search.allocation import POLICIES

@@ -53,8 +53,15 @@ def test_a_tied_term_replaces_what_the_model_says_for_its_source() -> None:
 
 def test_penalties_are_no_part_of_the_score() -> None:
     scorer = diagonal_model(-6.0)
-    for ties in ([{0: [1]}], [{0: [3]}], [{0: [0, 2]}]):
-        found = search(scorer, [1, 2, 3, 0], ties=ties, beam_size=3)
+    cases: list[tuple[list[dict[int, list[int]]], list[int]]] = [
+        ([{0: [1]}], []),
+        ([{0: [3]}], []),
+        ([{0: [0, 2]}], []),
+        ([{0: [0]}], [A, B]),  # a forced token passes no source over
+        ([{0: [3]}], [A, TERM]),
+    ]
+    for ties, prefix in cases:
+        found = search(scorer, [1, 2, 3, 0], ties=ties, beam_size=3, prefix=[prefix])
         log_prob, before = 0.0, BEGIN
         for token in (*found.tokens, END):
             log_prob += float(scorer.log_probs[before, token])

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
+import socket
+import time
 import zlib
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -48,8 +52,9 @@ def test_slashes_too_many(server: str, path: str) -> None:
 
 
 def test_addresses_that_are_too_long(server: str) -> None:
-    reply = ask(server, "POST", f"/v2/translate?text={'a' * 140_000}", HELLO)
-    assert reply.status == 414
+    for length, status in ((60_000, 200), (62_000, 414), (140_000, 414)):
+        reply = ask(server, "POST", f"/v2/translate?more={'a' * length}", HELLO)
+        assert reply.status == status
     assert isinstance(reply.json["message"], str)
 
 
@@ -187,3 +192,49 @@ def test_an_unknown_name_is_refused(server: str) -> None:
         reply = ask(server, "GET", path, headers={"Host": "evil.example"})
         assert reply.status == 403
         assert "--allow-host" in reply.json[key]
+
+
+def connected(server: str) -> socket.socket:
+    address = urlsplit(server)
+    return socket.create_connection((address.hostname or "", address.port or 0), timeout=30)
+
+
+def received(connection: socket.socket) -> bytes:
+    """Return all that comes until the other side closes the connection."""
+    parts = []
+    while part := connection.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ",
+        b"POST /detect HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Long: ",
+    ],
+)
+def test_headers_without_end_do_not_fill_the_memory(server: str, start: bytes) -> None:
+    def send() -> None:
+        connection.sendall(start)
+        for _ in range(200):  # 13 MB; the server closes the connection before that
+            connection.sendall(b"a" * 65536)
+            time.sleep(0.001)
+
+    with connected(server) as connection, pytest.raises(OSError, match=r"reset|pipe"):
+        send()
+    assert ask(server, "GET", "/health").status == 200
+
+
+def test_requests_one_behind_the_other_on_one_connection(server: str) -> None:
+    requests = []
+    for text in ("Restart the computer.", "1", "2"):
+        body = json.dumps({**HELLO, "text": [text]}).encode()
+        head = f"POST /v2/translate HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n"
+        requests.append(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
+    with connected(server) as connection:
+        connection.sendall(b"".join(requests) + b"GET /health HTTP/1.0\r\n\r\n")
+        found = received(connection)
+    texts = re.findall(rb'"text":"(.*?)"', found)
+    assert texts == [GERMAN.encode(), b"1", b"2"]
+    assert found.endswith(b'{"status":"ok"}')

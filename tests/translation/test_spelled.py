@@ -11,7 +11,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
 
 @pytest.fixture
@@ -169,3 +169,22 @@ def test_a_space_of_its_own(processor: sentencepiece.SentencePieceProcessor) -> 
     assert respelled.spellings[0].spaced
     assert respelled == replace(spelled, parts=respelled.parts)
     assert respelled.spaced(chinese) == respelled
+
+
+@pytest.mark.parametrize(
+    ("forms", "is_exact"),
+    [
+        (["na na"], True),
+        (["no", "na na"], False),
+        (["na mo", "mo na"], False),
+        (["mit", "tim"], True),
+        (["gato", "gatos"], True),
+    ],
+)
+def test_alternatives_that_can_share_words_are_not_counted_by_the_search(
+    target: TargetText, forms: list[str], is_exact: bool
+) -> None:
+    """The search counts where they end; in a text they stand one behind the other."""
+    for times, counted in ((1, True), (2, is_exact)):
+        demand = spell(target, {"any": forms, "exactly": times})
+        assert limit_exact([demand])[0].is_exact == counted

@@ -14,6 +14,7 @@ from lexbeam.constraints.kinds import Phrase
 from lexbeam.constraints.parsing import Reader
 from lexbeam.constraints.phrases import clean_prefix
 from lexbeam.errors import ConstraintError, quoted
+from lexbeam.text.word_boundaries import is_word_character
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ class Constraints:
 
 def _whole_words(prefix: str) -> Constraint:
     """Return the words of a prefix, the last one left out if it may go on."""
-    whole = prefix if prefix.endswith(" ") else prefix.rpartition(" ")[0]
+    whole = prefix
+    while whole and is_word_character(whole[-1]):
+        whole = whole[:-1]
     return Phrase(((whole.strip(),),) if whole.strip() else ())
 
 

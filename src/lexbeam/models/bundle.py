@@ -16,7 +16,8 @@ looks like a model.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
-from lexbeam.models.engines.onnx import MakeDecoder, OnnxEngine
+from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Observed, Weights
@@ -203,6 +204,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
     listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
+    further = _FurtherGraphs(folder, manifest, config, alignment)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
             config.build(weights, shortlist=listed is not None),
@@ -210,7 +212,8 @@ def load(path: str | Path, threads: int = 1) -> Model:
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
-            make_attending=_attending(folder, manifest, config, alignment),
+            make_attending=further.attending,
+            make_draft=further.draft,
         )
     info = {
         "type": "bundle",
@@ -230,27 +233,45 @@ def load(path: str | Path, threads: int = 1) -> Model:
     return Model(engine, source, target, longest, info, framing, sets_aside)
 
 
-def _attending(
-    folder: Path,
-    manifest: Mapping[str, Any],
-    config: Architecture,
-    alignment: Mapping[str, int] | None,
-) -> MakeDecoder:
-    """Return what writes decoders that say where they look.
+class _FurtherGraphs:
+    """Writes graphs that few searches need.
 
     They are made once, if at all: the weights are read again then, instead of kept until then.
     """
-    head = (alignment["layer"], alignment["head"]) if alignment else None
-    shortlist = SHORTLIST in manifest["files"]
 
-    def make(single: bool) -> bytes:
-        read_files(folder, {WEIGHTS: manifest["files"][WEIGHTS]})
-        with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
-            return config.build_attending(
-                weights, single=single, shortlist=shortlist, alignment=head
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        config: Architecture,
+        alignment: Mapping[str, int] | None,
+    ) -> None:
+        self._folder = folder
+        self._config = config
+        self._weights = {WEIGHTS: manifest["files"][WEIGHTS]}
+        self._shortlist = SHORTLIST in manifest["files"]
+        self._head = (alignment["layer"], alignment["head"]) if alignment else None
+
+    def attending(self, single: bool) -> bytes:
+        """Write a decoder that says where it looks."""
+        with self._read() as weights:
+            return self._config.build_attending(
+                weights, single=single, shortlist=self._shortlist, alignment=self._head
             )
 
-    return make
+    def draft(self, attends: bool) -> bytes | None:
+        """Write a graph for drafts, if the network has one."""
+        with self._read() as weights:
+            return self._config.build_draft(
+                weights, attends=attends, shortlist=self._shortlist, alignment=self._head
+            )
+
+    @contextmanager
+    def _read(self) -> Iterator[Weights]:
+        read_files(self._folder, self._weights)
+        path = self._folder / WEIGHTS
+        with naming(path), read_weights(path) as weights:
+            yield weights
 
 
 def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:

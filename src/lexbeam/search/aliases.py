@@ -27,6 +27,8 @@ class AliasScorer:
     def __getattr__(self, name: str) -> Any:
         """Return what is special about the scorer: where words start, whether it attends."""
         found = getattr(self._scorer, name)
+        if name == "draft":
+            return lambda state, ask, *more, **named: found(state, self._known[ask], *more, **named)
         if name != "stops":
             return found
         return lambda state, parents, tokens: found(state, parents, self._known[tokens])

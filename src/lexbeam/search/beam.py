@@ -53,13 +53,6 @@ class Beam(NamedTuple):
     """On the beam and not finished. A slot that is neither is empty."""
     states: States | None
     """Where the hypotheses stand in their constraints, in one dimension: (sentences · beam,)."""
-    paid: FloatArray | None = None
-    """The penalties in their log-probabilities, of those not finished (`search.ties`)."""
-
-    @property
-    def unpenalised(self) -> FloatArray:
-        """Log-probabilities as the model gives them."""
-        return self.log_prob if self.paid is None else self.log_prob + self.paid
 
     @classmethod
     def start(cls, sentences: int, bos: int, states: States | None) -> Beam:
@@ -73,7 +66,7 @@ class Beam(NamedTuple):
         """Return the beams of some of the sentences."""
         width = self.token.shape[1]
         slots = (sentences[:, None] * width + np.arange(width)).ravel()
-        token, parent, row, log_prob, score, finished, live, states, paid = self
+        token, parent, row, log_prob, score, finished, live, states = self
         return Beam(
             token[sentences],
             parent[sentences],
@@ -83,14 +76,13 @@ class Beam(NamedTuple):
             finished[sentences],
             live[sentences],
             states and states.take(slots),
-            None if paid is None else paid[sentences],
         )
 
     def narrow(self, width: int) -> Beam:
         """Return the first slots of each beam, at least one."""
         width = max(width, 1)
         slots = (row_starts(*self.token.shape) + np.arange(width)).ravel()
-        token, parent, row, log_prob, score, finished, live, states, paid = self
+        token, parent, row, log_prob, score, finished, live, states = self
         return Beam(
             token[:, :width],
             parent[:, :width],
@@ -100,7 +92,6 @@ class Beam(NamedTuple):
             finished[:, :width],
             live[:, :width],
             states and states.take(slots),
-            None if paid is None else paid[:, :width],
         )
 
 
@@ -116,14 +107,23 @@ class History:
     parents: list[IntArray] = field(default_factory=list)
     attention: list[ScoreArray] = field(default_factory=list)
     """Where it was asked for. # shape of each: (sentences, beam, source tokens)"""
+    penalties: list[FloatArray | None] = field(default_factory=list)
+    """What ties cost; None: nothing. # shape of each: (sentences, beam)"""
 
-    def record(self, sentences: IntArray, beam: Beam, attention: ScoreArray | None = None) -> None:
+    def record(
+        self,
+        sentences: IntArray,
+        beam: Beam,
+        attention: ScoreArray | None = None,
+        penalty: FloatArray | None = None,
+    ) -> None:
         """Keep the choices of one step."""
         self.sentences.append(sentences)
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
         if attention is not None:
             self.attention.append(attention)
+        self.penalties.append(penalty)
 
     def backtrace(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
         """Return the tokens that led to a slot, and the slots that they continued."""
@@ -136,6 +136,14 @@ class History:
             return None
         *_, where = self._go_back(sentence, step, slot)
         return np.stack([self.attention[n][row, slot] for n, (row, slot) in enumerate(where)])
+
+    def penalty_of(self, sentence: int, step: int, slot: int) -> float:
+        """Return what the hypothesis of a slot has paid for its ties."""
+        if all(penalty is None for penalty in self.penalties):
+            return 0.0
+        *_, where = self._go_back(sentence, step, slot)
+        paid = zip(self.penalties, where, strict=False)
+        return sum(float(each[at]) for each, at in paid if each is not None)
 
     def _go_back(
         self, sentence: int, step: int, slot: int

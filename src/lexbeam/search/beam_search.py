@@ -232,16 +232,11 @@ class Search:
         """Put the chosen candidates on the beam; normalise those that have just ended."""
         old, width = self.beam, self.beam.token.shape[1]
         (score, slot, token, row, states), taken, ended, *_ = chosen
-        log_prob, paid = score, chosen.penalty
-        if old.paid is not None:
-            before_this = old.paid.ravel()[slot]
-            paid = before_this if paid is None else paid + before_this
+        log_prob = score
         newly = None
         if ended.any():
             before = old.finished.ravel()[slot]
             newly = taken & ended & ~before
-            if paid is not None:  # What has ended is compared by the model's score alone.
-                score = np.where(newly, score + paid, score)
             log_prob = np.where(before, old.log_prob.ravel()[slot], score)
             length = float(number + 1)
             score = np.where(newly, score / length**self.settings.length_penalty, score)
@@ -254,9 +249,8 @@ class Search:
             taken & ended,
             taken & ~ended,
             states,
-            paid,
         )
-        self.history.record(self.sentences.numbers, self.beam, chosen.attention)
+        self.history.record(self.sentences.numbers, self.beam, chosen.attention, chosen.penalty)
         if newly is not None and newly.any():
             self.finished = self.finished.add(self.beam, newly, number)
             if self.finishing.aside:

@@ -15,12 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexbeam.errors import ScorerError
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.parts import Part
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.request import Request
-from lexbeam.search.scorer import Scorer, Scores, refuse_nonsense, refuse_wrong_shapes
+from lexbeam.search.scorer import (
+    Scorer,
+    Scores,
+    WholeDraft,
+    draft_at_once,
+    refuse_nonsense,
+    refuse_wrong_shapes,
+)
 
 LEAST_PARTS = 2
 """A sentence with fewer parts is searched without a draft: what there is to place has no rival."""
@@ -74,6 +82,10 @@ def write_draft(
     sentences = len(requests)
     ask = _first_tokens(parts)  # shape: (sentences, parts, spellings)
     prefix = pack_rows([request.prefix for request in requests], PAD)
+    if sentences == 1 and not prefix.size and finishing.tokens is None and drafted.all():
+        whole = draft_at_once(scorer, state, ask.ravel(), int(longest[0]), attends)
+        if whole is not None:
+            return _read_whole(scorer, whole, ask[0], int(longest[0]))
     most = int(longest[drafted].max(initial=0))
     log_prob = np.full((most + 1, ask.shape[1], sentences), -np.inf)
     lengths = np.where(drafted, longest, -1)
@@ -103,6 +115,33 @@ def write_draft(
         state, tokens, live = scores.state, tokens[rows], live[rows]
     per_token = total / np.maximum(lengths + 1, 1)
     return Draft(log_prob, lengths, per_token, said, _lay_out(looks, sentences))
+
+
+def _read_whole(scorer: Scorer, whole: WholeDraft, ask: IntArray, longest: int) -> Draft:
+    """Return what the scorer has drafted by itself, for a single sentence.
+
+    ``ask`` are the tokens that parts may begin with. # shape: (parts, spellings)
+    """
+    whole = WholeDraft(*whole)
+    places, asked = len(whole.top_ids), 1 + ask.size
+    if not 1 <= places <= longest + 1:
+        raise ScorerError(
+            f"the scorer's draft has {places} steps, at most {longest + 1} were asked"
+        )
+    scores = Scores(whole.top_scores, whole.top_ids, whole.ask_scores, None, whole.attention)
+    refuse_wrong_shapes(scores, places, 1, asked)
+    refuse_nonsense(scores, np.zeros((places, 0), np.int64), scorer.eos, scorer.vocabulary_size)
+    end, best = whole.ask_scores[:, 0], whole.top_scores[:, 0]
+    ended = int(end[-1] >= best[-1])
+    log_prob = np.full((longest + 1, len(ask), 1), -np.inf)
+    first_tokens = whole.ask_scores[:, 1:].reshape(places, *ask.shape)
+    log_prob[:places, :, 0] = first_tokens.max(axis=2, initial=-np.inf)
+    said = np.full((longest + 1, 1), PAD)
+    said[: places - ended] = whole.top_ids[: places - ended]
+    # One after the other, as the steps are added up where they are taken one by one.
+    total = sum(np.maximum(end, best).astype(np.float64).tolist())
+    attention = None if whole.attention is None else whole.attention[:, None]
+    return Draft(log_prob, np.array([places - 1]), np.array([total / places]), said, attention)
 
 
 def _lay_out(looks: Sequence[tuple[IntArray, ScoreArray]], sentences: int) -> ScoreArray | None:

@@ -72,10 +72,11 @@ def draft_batch(
     asked = list(requests)
     answered = []
     held = words if can_hold(scorer) else None
-    for sentence, output in outputs.items() if find_displaced is not None else ():
-        displaced = find_displaced(sentence, output)
-        if displaced is None:
-            answered.append(sentence)
-        elif displaced:
-            asked[sentence] = avoid_more(asked[sentence], displaced, sentence, held)
+    if find_displaced is not None:
+        for sentence, output in outputs.items():
+            displaced = find_displaced(sentence, output)
+            if displaced is None:
+                answered.append(sentence)
+            elif displaced:
+                asked[sentence] = avoid_more(asked[sentence], displaced, sentence, held)
     return Drafted(asked, draft, outputs, answered)

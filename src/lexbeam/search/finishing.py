@@ -189,7 +189,7 @@ class OutputReader:
     ) -> Hypothesis:
         """Return a finished output; penalties are no part of its score any more."""
         tokens, slots = self.history.backtrace(sentence, step, slot)
-        paid = 0.0
+        paid = self.history.penalty_of(sentence, step, slot)
         end = tokens.pop() if self.finishing.by_token(np.array(tokens[-1])) else None
         # Only what has met everything that can't be given up is allowed to end.
         met = [True] * len(self.requests[sentence].phrases)
@@ -197,7 +197,7 @@ class OutputReader:
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
             met = met_phrases(automaton, sentence, states)
-            paid = float(automaton.soft.may_end(states)[1][0])
+            paid += float(automaton.soft.may_end(states)[1][0])
         log_prob, score = float(log_prob), float(score)
         if paid:
             log_prob += paid

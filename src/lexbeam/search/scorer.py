@@ -33,6 +33,15 @@ class Scores(NamedTuple):
     """
 
 
+class WholeDraft(NamedTuple):
+    """What a model answers to the steps of one row that always takes its best token."""
+
+    top_scores: ScoreArray  # shape: (places, 1)
+    top_ids: IntArray  # shape: (places, 1)
+    ask_scores: ScoreArray  # shape: (places, 1 + asked), the end of sentence first
+    attention: ScoreArray | None = None  # shape: (places, source tokens)
+
+
 class Scorer(Protocol):
     """A model that generates token by token.
 
@@ -98,6 +107,13 @@ class Scorer(Protocol):
         which is true: then the search may begin a second time from the first state. One that
         changes its state in place is searched without a draft (`search.draft`).
 
+        Such a scorer may have a method ``draft(state, ask, longest, attention=False)``, which
+        takes all steps of a draft at once: from the first state of a single sentence, the best
+        token at every step, up to and with the step at which no token is better than the end
+        of sentence, and at most ``longest`` + 1 steps. It returns a `WholeDraft`, which is what
+        as many steps of one row with ``top`` 1 return, the end of sentence and ``ask``
+        (# shape: (asked,)) asked for; None if it can't for this state.
+
         A scorer for which several tokens end the output lists them all, ``eos`` too, in an
         attribute ``ends``; the others are among the ``top`` tokens like any. One that has
         other reasons to stop has a method ``stops(state, parents, tokens)``, which returns a
@@ -119,6 +135,17 @@ def can_hold(scorer: Scorer) -> bool:
 def can_attend(scorer: Scorer) -> bool:
     """Return whether the scorer can say which source tokens each row looks at."""
     return bool(getattr(scorer, "attends", False))
+
+
+def draft_at_once(
+    scorer: Scorer, state: Any, ask: IntArray, longest: int, attention: bool = False
+) -> WholeDraft | None:
+    """Let the scorer write the draft of a single sentence in one call; None if it can't."""
+    write = getattr(scorer, "draft", None)
+    if write is None:
+        return None
+    draft: WholeDraft | None = write(state, ask, longest, attention=attention)
+    return draft
 
 
 def can_restart(scorer: Scorer) -> bool:

@@ -197,9 +197,8 @@ class SearchStep:
             ended,
             lambda score: policy.select(banks, score if unit is None else score / unit),
         )
-        if answer.tied is not None and self.ties is not None:
-            eos = self.scorer.eos
-            chosen = _with_penalties(self.ties, chosen, answer.tied, automaton, states, eos)
+        if answer.tied is not None:
+            chosen = _with_penalties(chosen, answer.tied, self.prefix.first)
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
@@ -213,13 +212,13 @@ class SearchStep:
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
-        unmet = None if self.ties is None else self.ties.find_unmet(here, sentence)
-        attends = self.attends or unmet is not None
+        ties_left = self.ties is not None and self.ties.any_unmet(here, sentence)
+        attends = self.attends or ties_left
         scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here), attends)
         tied = None
-        if self.ties is not None and unmet is not None and scores.attention is not None:
-            tied = self.ties.attend(here, sentence, unmet, scores.attention)
-            scores = self.ties.penalise(tied, scores, targets, asked)
+        if self.ties is not None and ties_left and scores.attention is not None:
+            offered = tokens, targets
+            scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
         if self.limit.tight:
             most = self.finishing.top(self.beam_size)
             tokens, scores = self.limit.close_late(
@@ -328,17 +327,15 @@ def _fill_beam(
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
-def _with_penalties(
-    ties: Ties, chosen: Chosen, tied: TiedStep, automaton: Automaton, states: States, eos: int
-) -> Chosen:
-    """Add what the chosen candidates paid for their ties, so that it can be taken back."""
-    candidates = chosen.candidates
-    assert candidates.states is not None
-    slot, shape = candidates.slot, candidates.slot.shape
-    node = candidates.states.node.reshape(shape)
-    advances = automaton.serves(node, states, slot) | (candidates.token == eos)
-    penalty = ties.penalty(tied, candidates.row[slot], node, advances)
-    return chosen._replace(penalty=penalty)
+def _with_penalties(chosen: Chosen, tied: TiedStep, first: IntArray) -> Chosen:
+    """Add what the chosen candidates paid for their ties, so that it can be taken back.
+
+    ``first`` is what the search itself offers to each sentence, the end or a forced token: it
+    costs nothing. # shape: (sentences,)
+    """
+    token = chosen.candidates.token
+    penalty = tied.penalty(chosen.candidates.row[chosen.candidates.slot], token)
+    return chosen._replace(penalty=np.where(token == first[:, None], 0.0, penalty))
 
 
 def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:

@@ -105,7 +105,7 @@ def best_now(beam: Beam, step: int, sizes: IntArray, power: float) -> FloatArray
 
 def best_log_prob(beam: Beam, among: BoolArray) -> FloatArray:
     """Return the best log-probability of some hypotheses per sentence; minus infinity: none."""
-    best: FloatArray = np.where(among, beam.unpenalised, -np.inf).max(axis=1)
+    best: FloatArray = np.where(among, beam.log_prob, -np.inf).max(axis=1)
     return best
 
 
@@ -180,7 +180,7 @@ def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
     found = finished.step[:, -1:] + 1
     longer = np.maximum(ahead.drafts[:, None] + _MORE_TOKENS - found, 0)
     gain = ahead.per_token[:, None] * longer
-    may_win: BoolArray = beam.unpenalised >= finished.log_prob[:, -1:] + gain
+    may_win: BoolArray = beam.log_prob >= finished.log_prob[:, -1:] + gain
     return may_win
 
 

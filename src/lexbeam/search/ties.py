@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
+from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
@@ -35,22 +35,33 @@ ELSEWHERE = 8.0
 PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
 
-BEFORE = 2
-"""So many tokens before a tied constraint is due, and when it is, nothing is dropped for its lag:
-what has to stand before it, as an article, may be unlikely until it is said."""
+BEFORE, AFTER = 3, 1
+"""From so many tokens before a draft reaches the source of a tied constraint to so many after it,
+nothing is dropped for its lag: what has to stand before the constraint, as an article, may be
+unlikely until it is said."""
 
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
 
 
 class TiedStep(NamedTuple):
-    """What one step costs on account of ties, row by row."""
+    """What the tokens of one step cost, row by row, because of ties."""
 
-    elsewhere: FloatArray
-    """What the first token of each tied constraint costs; minus infinity if it is met, and behind
-    all of them, for tokens of no tied constraint. # shape: (rows, ties + 1)"""
+    tokens: IntArray
+    """The tokens that were asked for. # shape: (rows, asked)"""
+    asked: FloatArray
+    """The penalty of each. # shape: (rows, asked)"""
     passing: FloatArray
-    """What another token costs. # shape: (rows,)"""
+    """The penalty of any other token. # shape: (rows,)"""
+
+    def penalty(self, row: IntArray, token: IntArray) -> FloatArray:
+        """Return what tokens cost after the hypotheses of rows. # shape: as the tokens."""
+        passing = self.passing[row]
+        if not self.tokens.shape[1]:
+            return np.broadcast_to(passing, token.shape)
+        same = self.tokens[row] == token[..., None]
+        column = same.argmax(axis=-1)
+        return np.where(same.any(axis=-1), self.asked[row, column], passing)
 
 
 class Ties:
@@ -72,23 +83,22 @@ class Ties:
                 self._sources[sentence, number, list(tokens)] = 1.0
         packed = pack_bits([int(one) for one in bits.ravel()], automaton.bit_arrays)
         self._bits = tuple(each.reshape(bits.shape) for each in packed)
-        firsts = [np.zeros((1, most + 1), np.bool_)]  # node 0 belongs to no sentence
-        for trie, own in zip(automaton.tries, bits, strict=True):
-            begun = _bits_of_first_tokens(trie)
-            firsts.append(np.array([[bool(one & n) for one in (*own, 0)] for n in begun], np.bool_))
-        # Which ties the string of a node, a single token, begins. # shape: (nodes, ties + 1)
-        self._first = np.concatenate(firsts)
+        first = [0]  # node 0 belongs to no sentence
+        for trie in automaton.tries:
+            first += _bits_of_first_tokens(trie)
+        self._first = pack_bits(first, automaton.bit_arrays)
         self._due: BoolArray | None = None
 
     def use_draft(self, draft: Draft) -> None:
         """Take from a draft where in the output each tied constraint is due."""
-        assert draft.attention is not None
+        if draft.attention is None:
+            return
         width = min(draft.attention.shape[2], self._sources.shape[2])
         sources = self._sources[:, :, :width]
         share = np.einsum("pst,snt->psn", draft.attention[:, :, :width], sources)
         place = share.argmax(axis=0)  # shape: (sentences, ties)
-        places = np.arange(len(share))[:, None, None]
-        due = (place - BEFORE <= places) & (places <= place) & sources.any(axis=2)
+        places = np.arange(len(share) + AFTER)[:, None, None]
+        due = (place - BEFORE <= places) & (places <= place + AFTER) & sources.any(axis=2)
         self._due = np.asarray(due.any(axis=2))  # shape: (places, sentences)
 
     def are_due(self, step: int) -> BoolArray | None:
@@ -105,67 +115,69 @@ class Ties:
         if self._due is not None:
             self._due = self._due[:, sentences]
 
-    def find_unmet(self, states: States, sentence: IntArray) -> BoolArray | None:
-        """Return a mask of the ties that rows have not met; None: there are none any more.
+    def any_unmet(self, states: States, sentence: IntArray) -> bool:
+        """Return whether a row has unmet ties; ``sentence`` is that of each row."""
+        return any(
+            bool(((wanted[sentence] & ~seen[:, None]) != 0).any())
+            for wanted, seen in zip(self._bits, states.seen, strict=True)
+        )
 
-        ``sentence`` is that of each row. # shape: (rows, ties)
+    def penalise(
+        self,
+        here: States,
+        sentence: IntArray,
+        scores: Scores,
+        asked: tuple[IntArray, IntArray],
+        advancing: int,
+    ) -> tuple[Scores, TiedStep]:
+        """Return the scores with penalties, and the penalties by themselves.
+
+        ``here`` are the states of the rows and ``sentence`` their sentences; ``asked`` are the
+        tokens that were asked for, and the nodes that they lead to. The first ``advancing`` of
+        them go on with a constraint.
         """
-        unmet = np.zeros((len(sentence), self._sources.shape[1]), np.bool_)
-        for wanted, seen in zip(self._bits, states.seen, strict=True):
-            unmet |= (wanted[sentence] & ~seen[:, None]) != 0
-        return unmet if unmet.any() else None
+        assert scores.attention is not None
+        tokens, targets = asked
+        share, unmet, bits = self._attend(here, sentence, scores.attention)
+        begun = here.bank > here.seen_tokens
+        passing = PASSING * np.minimum(share.max(axis=1, initial=0.0), 1.0)
+        passing = np.where(begun, 0.0, passing)
+        penalty = self._elsewhere(share, unmet, bits, targets)
+        penalty[:, advancing:] += passing[:, None]
+        step = TiedStep(tokens, penalty, passing)
+        ask_scores = scores.ask_scores.astype(np.float64)
+        ask_scores[:, 1:] -= penalty
+        rows = np.arange(len(tokens))[:, None]
+        top_scores = scores.top_scores - step.penalty(rows, scores.top_ids)
+        return scores._replace(top_scores=top_scores, ask_scores=ask_scores), step
 
-    def attend(
-        self, states: States, sentence: IntArray, unmet: BoolArray, attention: ScoreArray
-    ) -> TiedStep:
-        """Find what this step costs, given the ties that are unmet.
+    def _attend(
+        self, states: States, sentence: IntArray, attention: ScoreArray
+    ) -> tuple[FloatArray, BoolArray, Bits]:
+        """Return how much each row attends to the source of each tied constraint that is unmet.
 
-        ``attention`` has the weight of each source token. # shape: (rows, source tokens)
+        The second is a mask of those, the third their bits. ``attention`` has the weight of each
+        source token. # shape: (rows, source tokens); of all that is returned: (rows, ties)
         """
-        width = min(attention.shape[1], self._sources.shape[2])
-        sources = self._sources[sentence, :, :width]  # shape: (rows, ties, source tokens)
-        share = np.minimum(np.matmul(sources, attention[:, :width, None])[:, :, 0], 1.0)
-        elsewhere = np.full((len(share), share.shape[1] + 1), -np.inf)
-        elsewhere[:, :-1] = np.where(unmet, ELSEWHERE * (1.0 - share), -np.inf)
-        passing = PASSING * np.where(unmet, share, 0.0).max(axis=1, initial=0.0)
-        begun = states.bank > states.seen_tokens
-        return TiedStep(elsewhere, np.where(begun, 0.0, passing))
+        sources = self._sources[sentence]  # shape: (rows, ties, source tokens)
+        width = min(attention.shape[1], sources.shape[2])
+        share = np.matmul(sources[:, :, :width], attention[:, :width, None])[:, :, 0]
+        bits = tuple(each[sentence] for each in self._bits)
+        met = np.ones(share.shape, np.bool_)
+        for wanted, seen in zip(bits, states.seen, strict=True):
+            met &= (seen[:, None] & wanted) == wanted
+        return np.where(met, 0.0, share), ~met, bits
 
-    def penalise(self, step: TiedStep, scores: Scores, targets: IntArray, advancing: int) -> Scores:
-        """Return the scores with penalties; ``targets`` are the nodes of asked tokens.
-
-        The first ``advancing`` of these go on with a constraint.
-        """
-        asked = scores.ask_scores.astype(np.float64)
-        if targets.shape[1]:
-            elsewhere = self._elsewhere(step.elsewhere[:, None, :], targets)
-            asked[:, 1:] -= np.maximum(elsewhere, 0.0)
-        if asked.shape[1] > 1 + advancing:
-            asked[:, 1 + advancing :] -= step.passing[:, None]
-        top_scores = scores.top_scores - step.passing[:, None]
-        return scores._replace(top_scores=top_scores, ask_scores=asked)
-
-    def penalty(
-        self, step: TiedStep, row: IntArray, node: IntArray, advances: BoolArray
+    def _elsewhere(
+        self, share: FloatArray, unmet: BoolArray, bits: Bits, targets: IntArray
     ) -> FloatArray:
-        """Return what hypotheses paid that came from rows to nodes.
-
-        ``advances`` marks those that began or went on with a constraint, or ended: they pay
-        nothing for passing over a source. # shape of all: as the nodes.
-        """
-        elsewhere = self._elsewhere(step.elsewhere[row], node)
-        others = np.where(advances, 0.0, step.passing[row])
-        return np.where(elsewhere > -np.inf, elsewhere, others)
-
-    def _elsewhere(self, costs: FloatArray, node: IntArray) -> FloatArray:
-        """Return what tokens cost that lead to nodes, of several ties the least.
-
-        Minus infinity: they begin no tied constraint that is unmet. # shape of costs: (…, ties + 1)
-        """
-        first = self._first[node]  # shape: (…, ties + 1)
-        begins = first & (costs > -np.inf)
-        least: FloatArray = np.where(begins, costs, np.inf).min(axis=-1)
-        return np.where(least < np.inf, least, -np.inf)
+        """Return the penalty of first tokens by where the model attends. # shape: (rows, asked)."""
+        tied = np.zeros((*targets.shape, share.shape[1]), np.bool_)
+        for first, wanted in zip(self._first, bits, strict=True):
+            tied |= (first[targets][..., None] & wanted[:, None]) != 0
+        tied &= unmet[:, None]
+        most = np.where(tied, share[:, None], 0.0).max(axis=-1, initial=0.0)
+        return np.where(tied.any(axis=-1), ELSEWHERE * (1.0 - np.minimum(most, 1.0)), 0.0)
 
 
 def _bits_of_first_tokens(trie: Trie) -> list[int]:

@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -138,6 +137,12 @@ async def _refuse(request: Request, error: HTTPException) -> Response:
     return error_response(request.url.path, error.status_code, message, error.headers)
 
 
+def _host(scope: Scope) -> str:
+    """Return by which name a request calls the server."""
+    found = [value for name, value in scope["headers"] if name == b"host"]
+    return found[0].decode("latin-1") if found else ""
+
+
 class Doors:
     """Adds to every answer what browsers have to know, and counts it.
 
@@ -177,9 +182,8 @@ class Doors:
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         """Return the answer to what no endpoint gets to see, None for all else."""
-        path = scope["path"]
-        host = Headers(scope=scope).get("host", "")
-        if not may_be_called(host, self._context.names):
+        path, names = scope["path"], self._context.names
+        if names is not None and not may_be_called(_host(scope), names):
             return error_response(path, 403, f"Called by an unknown name: {ALLOW}")
         if len(scope["query_string"]) + len(path) > self._context.limits.address_bytes:
             return error_response(path, 414, "The address is too long: send it in the body")

@@ -122,14 +122,21 @@ def parse_json(text: str | bytes) -> Any:
         ApiError: it is none.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _DECODER.decode(text if isinstance(text, str) else _decoded(text))
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise bad_request(f"The body is not valid JSON: {reason}") from None
 
 
+def _decoded(text: bytes) -> str:
+    return text.decode(json.detect_encoding(text), "surrogatepass")
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -40,7 +40,7 @@ class Limits:
     glossary_bytes: int = 32 * 1024 * 1024
     """A form takes up to three times as many bytes as the entries in it."""
     document_bytes: int = 30 * 1024 * 1024
-    address_bytes: int = 128 * 1024
+    address_bytes: int = 60 * 1024
     texts: int = 20_000
     constraints: int = 100
     beam_size: int = 50
@@ -98,11 +98,11 @@ class Context:
         self.keys.charge(key, characters)
         self.metrics.characters.inc(characters)
         if time.monotonic() - self._saved > _SAVE_EVERY:
-            self.save_usage()
+            self._saved = time.monotonic()
+            self.run_in_background(asyncio.to_thread(self.save_usage))
 
     def save_usage(self) -> None:
         """Keep what the keys have used."""
-        self._saved = time.monotonic()
         self.store.keep_usage(this_month(), self.keys.all_used)
 
     async def admit(self) -> None:

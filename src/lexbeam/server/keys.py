@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from lexbeam.errors import InputError
@@ -59,8 +59,9 @@ class Keys:
 
     def used(self, key: Key) -> int:
         """Return the characters translated with a key in this month."""
-        if self._month != this_month():
-            self._month = this_month()
+        month = this_month()
+        if self._month != month:
+            self._month = month
             self._used.clear()
         return self._used.get(key.digest, 0)
 
@@ -92,7 +93,8 @@ def digest(key: str) -> str:
 
 def this_month() -> str:
     """Return the month that quotas are counted in."""
-    return datetime.now(UTC).strftime("%Y-%m")
+    year, month, *_ = time.gmtime()
+    return f"{year}-{month:02}"
 
 
 def read_keys(path: Path | None) -> dict[str, int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from lexbeam.server.errors import too_busy
 
@@ -20,14 +20,16 @@ class HeldMemory:
         self._left = most
         self._patience = patience
 
-    @asynccontextmanager
-    async def hold(self, size: int) -> AsyncIterator[None]:
+    def hold(self, size: int) -> AbstractAsyncContextManager[None]:
         """Hold some bytes, as soon as there is room for them.
 
         Raises:
             ApiError: there is none, even after waiting.
         """
-        size = size if size > _SMALL else 0
+        return self._held(size) if size > _SMALL else nullcontext()
+
+    @asynccontextmanager
+    async def _held(self, size: int) -> AsyncIterator[None]:
         deadline = time.monotonic() + self._patience
         while size > self._left:
             if time.monotonic() > deadline:

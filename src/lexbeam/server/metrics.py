@@ -35,6 +35,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._counted: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.characters = Counter(
             "lexbeam_characters", "Characters translated", registry=self._registry
         )
@@ -57,8 +58,13 @@ class Metrics:
 
     def count(self, endpoint: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._requests.labels(endpoint, str(status)).inc()
-        self._seconds.labels(endpoint).observe(seconds)
+        counted = self._counted.get((endpoint, status))
+        if counted is None:
+            counted = self._requests.labels(endpoint, str(status)), self._seconds.labels(endpoint)
+            self._counted[endpoint, status] = counted
+        requests, timed = counted
+        requests.inc()
+        timed.observe(seconds)
 
     def text(self) -> bytes:
         """Return all of it as Prometheus reads it."""

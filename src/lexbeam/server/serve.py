@@ -19,13 +19,13 @@ from lexbeam.server.context import Context
 from lexbeam.server.hosts import allowed_names
 from lexbeam.server.keys import Keys, read_keys, this_month
 from lexbeam.server.models import Models
+from lexbeam.server.protocol import BoundedProtocol
 from lexbeam.server.scheduler import Scheduler
 from lexbeam.server.store import Store
 
 _CONNECTIONS_WAITING = 2048
 _STOP_SECONDS = 130
 _IDLE_SECONDS = 75  # clients that look after a document every 5 s keep their connection
-_LONGEST_HEAD = 256 * 1024
 _SWITCH_SECONDS = 0.0005
 """For how long a thread that searches keeps the interpreter from one that has an answer to send."""
 
@@ -94,8 +94,8 @@ def make_server(context: Context) -> uvicorn.Server:
         backlog=_CONNECTIONS_WAITING,
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_STOP_SECONDS,
-        http="h11",
-        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        http=BoundedProtocol,
+        ws="none",
     )
     return uvicorn.Server(config)
 

@@ -14,7 +14,7 @@ from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import variants
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText
-from lexbeam.text.word_boundaries import contains
+from lexbeam.text.word_boundaries import are_glued, contains
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -198,7 +198,8 @@ def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]
     """Return demands, of which the search counts those that must occur exactly so many times.
 
     Not so what is also part of a chain: a hypothesis that has said it too early could neither
-    repeat it nor finish the chain.
+    repeat it nor finish the chain. Nor alternatives that can share words: the search counts where
+    they end, a text has them one behind the other.
     """
     chained = [
         form
@@ -214,8 +215,22 @@ def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]
         is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
         is_exact = asked.at_most is not None and asked.at_most == asked.count
         is_limited = is_exact and not is_chained and asked.once not in unlimited
+        is_limited = is_limited and not (asked.count > 1 and _can_share_words(asked.parts[0]))
         limited.append(replace(demand, is_limited=is_limited))
     return limited
+
+
+def _can_share_words(forms: Sequence[str]) -> bool:
+    """Return whether one of several forms can begin within an occurrence of another, or itself."""
+    if len(forms) == 1:
+        return False  # a phrase may overlap with itself, in the search and in a text
+    folded = [form.casefold() for form in forms]
+    beginnings = {form[:end] for form in folded for end in range(1, len(form) + 1)}
+    return any(
+        form[start:] in beginnings and not are_glued(form[start - 1], form[start])
+        for form in folded
+        for start in range(1, len(form))
+    )
 
 
 def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:

@@ -42,6 +42,8 @@ def test_the_graphs_of_a_transformer(variant: str, rounded: bool, shortlist: boo
                 table = name.endswith("Wemb")
                 weights[name] = quantise(weight.T).T if table else quantise(weight)
     check(config.build(weights, shortlist=shortlist))
+    draft = config.build_draft(weights, attends=True, shortlist=shortlist)
+    onnx.checker.check_model(onnx.load_from_string(draft), full_check=False)
 
 
 def test_the_checker_finds_what_is_wrong() -> None:

@@ -8,7 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from fuzz.token_problems import Problem, Sentence, draw
+from fuzz.token_drawing import draw
+from fuzz.token_problems import Problem, Sentence
 from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import remaining

@@ -21,7 +21,15 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.draft_session import DraftSessions, MakeDraft
 from lexbeam.models.engines.encoding import Encoder
+from lexbeam.models.engines.onnx_batch import (
+    Batch,
+    exclude,
+    indices,
+    tabulate,
+    without_finished,
+)
 from lexbeam.models.engines.onnx_session import open_session
 from lexbeam.models.engines.slots import arrange
 from lexbeam.models.engines.tokens import TokenRules
@@ -30,29 +38,17 @@ from lexbeam.models.graphs.positions import SinusoidalPositions, TabledPositions
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
-from lexbeam.search.scorer import Scores
+from lexbeam.search.scorer import Scores, WholeDraft
 
-_COMPACT_AT = 4  # drop the memory of finished sentences when there is one per this many others
-_WIDTH_MULTIPLE = 16  # candidates fill whole vectors of the runtime's kernels
 _ANSWERS = ("top_scores", "top_ids", "ask_scores")
 MakeDecoder = Callable[[bool], bytes]
 """Write a decoder, given whether it serves a single sentence."""
 
 
-class _Batch(NamedTuple):
-    """What stays the same during the steps of a batch."""
-
-    size: int
-    memory: dict[str, NDArray[Any]]  # first axis: sentences
-    ids: IntArray | None  # shape: (sentences, width), the id of each candidate
-    index_of_id: IntArray | None  # shape: (sentences, vocabulary + 1), the candidate of each id
-    single: bool  # one sentence from the start, and a decoder made for that
-
-
 class OnnxState(NamedTuple):
     """The state between two steps."""
 
-    batch: _Batch
+    batch: Batch
     step: int
     sentences: IntArray  # shape: (rows,), the sentence of each row, within the batch
     decoder: dict[str, Any]  # first axis: rows
@@ -62,8 +58,8 @@ class OnnxEngine:
     """A Scorer on ONNX Runtime; sources are sequences of ids that end with the end of sentence.
 
     ``positions`` are the embeddings of positions for source and output, for networks that have
-    them among their weights. ``make_attending`` writes decoders that say where they look; they
-    are made when a search first asks for it.
+    them among their weights. ``make_attending`` writes decoders that say where they look,
+    ``make_draft`` graphs for whole drafts; they are made when a search first asks for it.
     """
 
     restarts = True
@@ -78,7 +74,9 @@ class OnnxEngine:
         positions: tuple[Float32, Float32] | None = None,
         threads: int = 1,
         make_attending: MakeDecoder | None = None,
+        make_draft: MakeDraft | None = None,
     ) -> None:
+        self._drafts = DraftSessions(make_draft, threads)
         self.attends = make_attending is not None
         self._make_attending = make_attending
         self._attending: dict[bool, ort.InferenceSession] = {}
@@ -165,7 +163,7 @@ class OnnxEngine:
                 self._shortlist.candidates(source, extra)
                 for source, extra in zip(sources, wanted, strict=True)
             ]
-            candidates, index = _tabulate(lists, self._vocabulary_size, self._never)
+            candidates, index = tabulate(lists, self._vocabulary_size, self._never)
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
         found = self._encode(feed, lengths)
@@ -176,7 +174,7 @@ class OnnxEngine:
         single = count == 1 and self._single_decoder is not None
         if single:
             found.pop("memory.mask")
-        batch = _Batch(count, found, ids, index, single)
+        batch = Batch(count, found, ids, index, single)
         return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
 
     def _take_output_start(self, state: OnnxState) -> OnnxState:
@@ -208,15 +206,17 @@ class OnnxEngine:
         attention: bool = False,
     ) -> Scores:
         """Score the next token of every row; see `lexbeam.search.scorer.Scorer`."""
-        batch, sentences = _without_finished(state.batch, state.sentences[parents])
-        excluded, excluded_scores = self._excluded(batch, sentences, ban, hold)
+        batch, sentences = without_finished(state.batch, state.sentences[parents])
+        excluded, excluded_scores = exclude(
+            batch, sentences, ban, hold, self._never, self.word_starts
+        )
         width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
         feed = {
             **batch.memory,
             **state.decoder,
             "tokens": tokens,
             "parents": parents,
-            "ask": _indices(batch, sentences, ask),
+            "ask": indices(batch, sentences, ask),
             "excluded": excluded,
             "excluded_scores": excluded_scores,
             "top": _top(min(top, width)),
@@ -246,6 +246,36 @@ class OnnxEngine:
         )
         return Scores(top_scores, top_ids, ask_scores, following, *looks)
 
+    def draft(
+        self, state: OnnxState, ask: IntArray, longest: int, attention: bool = False
+    ) -> WholeDraft | None:
+        """Write the draft of one sentence; see `lexbeam.search.scorer.Scorer`."""
+        batch, first = state.batch, np.zeros(1, np.int64)
+        if not batch.single or len(state.sentences) != 1:
+            return None
+        asked = np.concatenate(([self._eos], ask))[None]
+        excluded, excluded_scores = exclude(batch, first, asked[:, :0], None, self._never, None)
+        feed = {
+            **batch.memory,
+            **state.decoder,
+            "tokens": np.array([self.bos]),
+            "places": np.array(longest + 1),
+            "ask": indices(batch, first, asked),
+            "excluded": excluded,
+            "excluded_scores": excluded_scores,
+            "top": _top(1),
+        }
+        if self._positions:
+            feed["positions"] = self._positions[1].between(state.step, state.step + longest + 1)
+        if batch.ids is not None:
+            feed["ids"] = batch.ids[0]
+        answers = self._drafts.run(feed, attention)
+        if answers is None:
+            return None
+        top_scores, top_ids, ask_scores, *looks = answers
+        top_ids = top_ids if batch.ids is None else batch.ids[0].take(top_ids)
+        return WholeDraft(top_scores, top_ids, ask_scores, *looks)
+
     def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
         return self._encoder.run(feed, lengths)
 
@@ -269,37 +299,6 @@ class OnnxEngine:
         results = binding.get_outputs()
         return [value.numpy() for value in results[:answers]], results[answers:]
 
-    def _excluded(
-        self,
-        batch: _Batch,
-        sentences: IntArray,
-        ban: IntArray,
-        hold: NDArray[np.bool_] | None,
-    ) -> tuple[IntArray, NDArray[np.float32]]:
-        """Return what may not be among the best: end of sentence, banned tokens, word starts.
-
-        # shape: (excluded, 2), row and index of each; (excluded,), minus infinity for each
-        """
-        rows = len(sentences)
-        excluded, scores = _always_excluded(rows, self._never if batch.ids is None else (0,))
-        if not ban.size and hold is None:
-            return excluded, scores
-        parts = [excluded]
-        if ban.size:
-            row = np.repeat(np.arange(rows), ban.shape[1])
-            parts.append(np.stack([row, _indices(batch, sentences, ban).ravel()], axis=1))
-        if hold is not None and self.word_starts is not None:
-            held = np.flatnonzero(hold)
-            starts = (
-                np.broadcast_to(self.word_starts, (len(held), self._vocabulary_size))
-                if batch.ids is None
-                else self.word_starts[batch.ids[sentences[held]]]
-            )
-            row, index = np.nonzero(starts)
-            parts.append(np.stack([held[row], index], axis=1))
-        excluded = np.concatenate(parts)
-        return excluded, np.full(len(excluded), -np.inf, np.float32)
-
 
 def _position_tables(
     dims: Sequence[int], tables: tuple[Float32, Float32] | None
@@ -317,61 +316,6 @@ def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     return np.zeros(
         (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
     )
-
-
-def _tabulate(
-    lists: Sequence[IntArray], vocabulary: int, never: tuple[int, ...]
-) -> tuple[IntArray, IntArray]:
-    """Return the candidates of each sentence as a table, and the index of each id in it.
-
-    The end of sentence, the first of ``never``, comes first. The last candidate is always an id
-    of no token (the vocabulary's size), whose score is minus infinity; the index of every token
-    that is not listed points there.
-    """
-    width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
-    ids = np.full((len(lists), width), vocabulary, np.int64)
-    index = np.full((len(lists), vocabulary + 1), -1, np.int64)
-    for row, index_of, candidates in zip(ids, index, lists, strict=True):
-        others = candidates[~np.isin(candidates, never)]
-        row[0] = never[0]
-        row[1 : len(others) + 1] = others
-        index_of[row[: len(others) + 1]] = np.arange(len(others) + 1)
-    return ids, index
-
-
-def _indices(batch: _Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
-    """Return the candidates that tokens are; PAD and what is not listed is -1, the last one."""
-    if batch.index_of_id is None or not tokens.size:
-        return tokens
-    if batch.size == 1:
-        return np.take(batch.index_of_id[0], tokens)
-    return batch.index_of_id[sentences[:, None], tokens]
-
-
-def _without_finished(batch: _Batch, sentences: IntArray) -> tuple[_Batch, IntArray]:
-    """Drop the memory of sentences that have no rows any more, when it is worth a copy."""
-    if batch.size == 1:
-        return batch, sentences
-    alive = np.zeros(batch.size, bool)
-    alive[sentences] = True
-    kept = np.flatnonzero(alive)
-    if (batch.size - len(kept)) * _COMPACT_AT < len(kept):
-        return batch, sentences
-    smaller = _Batch(
-        len(kept),
-        {name: value[kept] for name, value in batch.memory.items()},
-        None if batch.ids is None else batch.ids[kept],
-        None if batch.index_of_id is None else batch.index_of_id[kept],
-        single=False,  # what is left may be padded
-    )
-    return smaller, (np.cumsum(alive) - 1)[sentences]
-
-
-@lru_cache(maxsize=256)
-def _always_excluded(rows: int, indices: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float32]]:
-    row = np.repeat(np.arange(rows), len(indices))
-    excluded = np.stack([row, np.tile(indices, rows)], axis=1)
-    return excluded, np.full(len(excluded), -np.inf, np.float32)
 
 
 @lru_cache(maxsize=256)

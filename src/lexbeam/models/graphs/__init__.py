@@ -21,6 +21,8 @@ outputs:
   built at first use, because the runtime computes all outputs of a graph in every step.
 - A second decoder, which is optional, serves batches of one sentence. It takes no
   ``row_of_slot``, ``slot_of_row`` and ``memory.mask``, which makes it faster.
+- A graph for drafts, also optional and built at first use, takes all steps of a single row that
+  always takes its best token (`lexbeam.models.graphs.transformer_draft`).
 - Networks with absolute positions take ``positions`` (time, dim), the embeddings of positions of
   `lexbeam.models.graphs.positions`. The encoder takes those of all tokens, a step its own.
 """

@@ -121,6 +121,20 @@ class Architecture(ABC):
         None is the mean over all heads of the last layer.
         """
 
+    def build_draft(
+        self,
+        weights: Weights,  # noqa: ARG002
+        *,
+        attends: bool = False,  # noqa: ARG002
+        shortlist: bool = False,  # noqa: ARG002
+        alignment: tuple[int, int] | None = None,  # noqa: ARG002
+    ) -> bytes | None:
+        """Write a graph that takes all steps of a draft at once, if the kind has one.
+
+        With ``attends`` it also says where it looks.
+        """
+        return None
+
     def position_tables(self, weights: Weights) -> tuple[Float32, Float32] | None:  # noqa: ARG002
         """Return the embeddings of positions for encoder and decoder, if the weights have any."""
         return None

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lexbeam.models.graphs.writer import GraphWriter
 
 
-def write_step_outputs(graph: GraphWriter, logits: str) -> None:
+class StepOutputs(NamedTuple):
+    """The names of what a step returns."""
+
+    top_scores: str
+    top_ids: str
+    ask_scores: str
+
+
+def write_step_outputs(graph: GraphWriter, logits: str) -> StepOutputs:
     """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`."""
     log_probs = graph.node("LogSoftmax", logits, axis=-1)
     ask = graph.input("ask", "int64", ["rows", "asked"])
@@ -18,3 +28,4 @@ def write_step_outputs(graph: GraphWriter, logits: str) -> None:
     graph.output("top_scores", scores, "float32", ["rows", "top"])
     graph.output("top_ids", ids, "int64", ["rows", "top"])
     graph.output("ask_scores", asked, "float32", ["rows", "asked"])
+    return StepOutputs(scores, ids, asked)

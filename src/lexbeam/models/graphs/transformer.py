@@ -19,6 +19,7 @@ from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS, ROUNDINGS
 from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.transformer_decoder import DecoderGraph
+from lexbeam.models.graphs.transformer_draft import DraftGraph
 from lexbeam.models.graphs.transformer_encoder import EncoderGraph
 from lexbeam.models.graphs.weights import Float32, Weights
 
@@ -178,6 +179,22 @@ class TransformerConfig(Architecture, kind="transformer"):
         attended = alignment or (self.decoder_layers - 1, None)
         try:
             return DecoderGraph(self, weights, shortlist, single, attended).write()
+        except KeyError as error:
+            raise ModelError(f"the weight {error} is missing from the model") from None
+
+    def build_draft(
+        self,
+        weights: Weights,
+        *,
+        attends: bool = False,
+        shortlist: bool = False,
+        alignment: tuple[int, int] | None = None,
+    ) -> bytes:
+        """Write a graph that writes whole drafts, and with ``attends`` says where it looks."""
+        self.check()
+        attended = (alignment or (self.decoder_layers - 1, None)) if attends else None
+        try:
+            return DraftGraph(self, weights, shortlist, attended).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 

@@ -11,7 +11,7 @@ from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
 from lexbeam.models.graphs.weights import Int8Matrix, Weights
-from lexbeam.models.graphs.writer import Dim
+from lexbeam.models.graphs.writer import Dim, GraphWriter
 
 if TYPE_CHECKING:
     from lexbeam.models.graphs.transformer import TransformerConfig
@@ -33,8 +33,9 @@ class DecoderGraph(TransformerGraph):
         shortlist: bool,
         single: bool = False,
         attended: tuple[int, int | None] | None = None,
+        graph: GraphWriter | None = None,
     ) -> None:
-        super().__init__(config, weights, shortlist, "decoder")
+        super().__init__(config, weights, shortlist, graph or GraphWriter("decoder"))
         self.single = single
         self.attended = attended
         self.distances: list[str] | None = (
@@ -43,13 +44,19 @@ class DecoderGraph(TransformerGraph):
 
     def write(self) -> bytes:
         """Return the graph as the content of an ``.onnx`` file."""
-        config, graph = self.config, self.graph
+        graph = self.graph
         tokens = graph.input("tokens", "int64", ["rows"])
         self.parents = graph.input("parents", "int64", ["rows"])
         if not self.single:
             self.row_of_slot = graph.input("row_of_slot", "int64", ["sentences", "slots"])
             self.slot_of_row = graph.input("slot_of_row", "int64", ["rows"])
             self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
+        write_step_outputs(graph, self.logits(tokens))
+        return graph.model()
+
+    def logits(self, tokens: str) -> str:
+        """Write the network; return the logits that follow these tokens."""
+        config = self.config
         x = self.embed(config.target_embedding, "decoder", tokens)
         for layer in range(1, config.decoder_layers + 1):
             prefix = f"decoder_l{tied_layer(config, layer)}"
@@ -59,8 +66,8 @@ class DecoderGraph(TransformerGraph):
                 x = self.attend_to_output(f"{prefix}_self", layer, x)
             x = self.attend_to_source(f"{prefix}_context", layer, x)
             x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
-        self.write_scores(self.top("decoder", x))
-        return graph.model()
+        x = self.top("decoder", x)
+        return self.listed_logits(x) if self.shortlist else self.all_logits(x)
 
     def into_slots(self, rows: str) -> str:
         """From (rows, …) to (sentences, slots, …)."""
@@ -148,11 +155,6 @@ class DecoderGraph(TransformerGraph):
         mask = None if self.single else self.mask
         weights = attention_weights(self.graph, queries, keys, mask, self.config.heads, head)
         write_attention(self.graph, self.out_of_slots(weights))
-
-    def write_scores(self, x: str) -> None:
-        """Write the scores of the next token that the search asks for."""
-        logits = self.listed_logits(x) if self.shortlist else self.all_logits(x)
-        write_step_outputs(self.graph, logits)
 
     def all_logits(self, x: str) -> str:
         """Return the logits of the whole vocabulary."""

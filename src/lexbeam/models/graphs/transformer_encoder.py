@@ -9,7 +9,7 @@ from lexbeam.models.graphs.distances import biases_of_source
 from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
 from lexbeam.models.graphs.weights import Weights
-from lexbeam.models.graphs.writer import Dim
+from lexbeam.models.graphs.writer import Dim, GraphWriter
 
 if TYPE_CHECKING:
     from lexbeam.models.graphs.transformer import TransformerConfig
@@ -19,7 +19,7 @@ class EncoderGraph(TransformerGraph):
     """Takes sentences, returns keys and values for the decoder's attention."""
 
     def __init__(self, config: TransformerConfig, weights: Weights, shortlist: bool) -> None:
-        super().__init__(config, weights, shortlist, "encoder")
+        super().__init__(config, weights, shortlist, GraphWriter("encoder"))
 
     def write(self) -> bytes:
         """Return the graph as the content of an ``.onnx`` file."""

@@ -30,12 +30,12 @@ class TransformerGraph:
     """What encoder and decoder have in common: embeddings, sublayers and what is around them."""
 
     def __init__(
-        self, config: TransformerConfig, weights: Weights, shortlist: bool, name: str
+        self, config: TransformerConfig, weights: Weights, shortlist: bool, graph: GraphWriter
     ) -> None:
         self.config = config
         self.weights = weights
         self.shortlist = shortlist
-        self.graph = GraphWriter(name)
+        self.graph = graph
         self.layers = Layers(
             self.graph,
             weights,
@@ -72,8 +72,12 @@ class TransformerGraph:
         dim = self.config.dim
         x = self.layers.lookup(name, tokens, self.config.embedding_factor or float(np.sqrt(dim)))
         if self.config.positions in ("sinusoids", "table"):
-            x = self.graph.node("Add", x, self.graph.input("positions", "float32", ["time", dim]))
+            x = self.graph.node("Add", x, self.positions())
         return self.process(self.config.postprocess_embedding, f"{side}_emb", x)
+
+    def positions(self) -> str:
+        """Return the embeddings of the positions of all tokens."""
+        return self.graph.input("positions", "float32", ["time", self.config.dim])
 
     def feed_forward(self, prefix: str, x: str, depth: int) -> str:
         """Dense layers with an activation between them."""

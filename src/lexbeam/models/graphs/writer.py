@@ -35,11 +35,12 @@ _DTYPES: Mapping[str, int] = {
     "bool": 9,
 }
 _LARGEST = (1 << 31) - (1 << 16)  # bytes of a graph, with some left for what is around it
-_FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # AttributeProto.AttributeType
+_FLOAT, _INT, _STRING, _GRAPH, _INTS = 1, 2, 3, 5, 7  # AttributeProto.AttributeType
 
 Buffer = bytes | memoryview
 Dim = int | str
-Attribute = int | float | str | Sequence[int]
+Attribute = int | float | str | bytes | Sequence[int]
+"""Bytes are a graph: the body of a loop."""
 
 
 def _attribute(name: str, value: Attribute) -> bytes:
@@ -50,6 +51,8 @@ def _attribute(name: str, value: Attribute) -> bytes:
         return head + int_field(3, value) + int_field(20, _INT)
     if isinstance(value, str):
         return head + bytes_field(4, value) + int_field(20, _STRING)
+    if isinstance(value, bytes):
+        return head + bytes_field(6, value) + int_field(20, _GRAPH)
     return head + b"".join(int_field(8, item) for item in value) + int_field(20, _INTS)
 
 
@@ -96,7 +99,7 @@ class GraphWriter:
         self._named: dict[str, str] = {}  # values that are given out, and under which name
         self._constants: list[list[Buffer]] = []
         self._inputs: list[bytes] = []
-        self._outputs: list[bytes] = []
+        self._outputs: dict[str, bytes] = {}
         self._count = 0
 
     def _fresh(self, stem: str) -> str:
@@ -115,7 +118,7 @@ class GraphWriter:
             self._named[value] = name
         else:
             self._nodes.append(_Node("Identity", [value], [name], {}))
-        self._outputs.append(_value_info(name, dtype, shape))
+        self._outputs[name] = _value_info(name, dtype, shape)
 
     def constant(self, array: NDArray[Any], name: str = "constant") -> str:
         """Add a constant tensor."""
@@ -137,14 +140,19 @@ class GraphWriter:
         self._nodes.append(_Node(op, inputs, names, attributes))
         return names
 
-    def model(self) -> bytes:
-        """Return the finished model as the content of an ``.onnx`` file."""
+    def _parts(self) -> list[Buffer]:
+        """Return the finished graph in parts."""
         graph: list[Buffer] = [bytes_field(1, _node(node, self._named)) for node in self._nodes]
         graph += [bytes_field(2, self._name)]
         for parts in self._constants:
             graph += [field_head(5, sum(map(len, parts))), *parts]
         graph += [bytes_field(11, value) for value in self._inputs]
-        graph += [bytes_field(12, value) for value in self._outputs]
+        graph += [bytes_field(12, value) for value in self._outputs.values()]
+        return graph
+
+    def model(self) -> bytes:
+        """Return the finished model as the content of an ``.onnx`` file."""
+        graph = self._parts()
         size = sum(map(len, graph))
         if size > _LARGEST:
             raise ModelError(
@@ -158,3 +166,31 @@ class GraphWriter:
             [int_field(1, _IR_VERSION), bytes_field(2, "lexbeam"), field_head(7, size), *graph]
             + [bytes_field(8, opset) for opset in opsets]
         )
+
+
+class BodyWriter(GraphWriter):
+    """The body of a loop, which may use what the graph around it has.
+
+    What it takes as `input` is an input of that graph, the same in every turn. What changes from
+    turn to turn is `carried`; the first two of these are the number of the turn and a condition.
+    """
+
+    def __init__(self, name: str, around: GraphWriter) -> None:
+        super().__init__(name)
+        self._around = around
+
+    def _fresh(self, stem: str) -> str:
+        return super()._fresh(f"{self._name}.{stem}")
+
+    def input(self, name: str, dtype: str, shape: Sequence[Dim]) -> str:
+        """Declare an input of the graph around this one."""
+        return self._around.input(name, dtype, shape)
+
+    def carried(self, name: str, dtype: str, shape: Sequence[Dim]) -> str:
+        """Declare a value that each turn takes from the one before."""
+        return super().input(f"{self._name}.{name}", dtype, shape)
+
+    def body(self, outputs: Sequence[str]) -> bytes:
+        """Return the finished body, as the attribute of a node; name its outputs in order."""
+        self._outputs = {name: self._outputs[name] for name in outputs}
+        return b"".join(self._parts())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
             shortlist=listed,
             threads=threads,
             make_attending=lambda single: _attending(files, purpose, single),
+            make_draft=lambda attends: _draft(files, purpose, attends),
         )
     return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
 
@@ -92,16 +93,28 @@ def _build(files: _Files) -> list[bytes]:
 def _attending(files: _Files, purpose: str, single: bool) -> bytes:
     """Return a decoder that says where it looks, from the cache if nothing has changed."""
     purpose = f"{purpose}, attention, {'single' if single else 'batch'}"
+    return _further(files, purpose, TransformerConfig.build_attending, single=single)
+
+
+def _draft(files: _Files, purpose: str, attends: bool) -> bytes:
+    """Return a graph for drafts, from the cache if nothing has changed."""
+    purpose = f"{purpose}, draft{', attention' if attends else ''}"
+    return _further(files, purpose, TransformerConfig.build_draft, attends=attends)
+
+
+def _further(files: _Files, purpose: str, write: Callable[..., bytes], **options: bool) -> bytes:
+    """Return a graph that few searches need, from the cache if nothing has changed."""
 
     def build() -> list[bytes]:
         model = marian_binary.read(files.model)
         config = marian_config.interpret(model.config)
         return [
-            config.build_attending(
+            write(
+                config,
                 _with_output_multiplier(config, model),
-                single=single,
                 shortlist=files.shortlist is not None,
                 alignment=(config.decoder_layers - 1, _ALIGNED_HEAD),
+                **options,
             )
         ]
 

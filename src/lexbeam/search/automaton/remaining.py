@@ -16,6 +16,7 @@ import numpy as np
 
 from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import exact_stays_exact
 from lexbeam.search.automaton.states import States
@@ -99,7 +100,7 @@ class RemainingTokens:
             anchored = layout.strict or layout.at_end or layout.soft
             first = trie.nodes[ROOT].children.keys() - ANCHORS
             glued = words and not all(map(words.ends, first))
-            free.append(not hindered and not glued and not anchored)
+            free.append(not hindered and not glued and not anchored and _is_placeable(layout))
         return np.array(free, dtype=np.bool_)
 
     def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
@@ -159,11 +160,8 @@ class RemainingTokens:
         layout, trie = self._automaton.layouts[sentence], self._automaton.tries[sentence]
         words = self._automaton.whole_words
         anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
-        bits = layout.hard_wanted
-        for goal in anywhere:
-            bits &= ~goal.wanted
         return (
-            not bits
+            _is_placeable(layout)
             and not layout.strict
             and (layout.at_end & layout.hard).bit_count() <= 1
             and not any(node.avoided or node.held for node in trie.nodes)
@@ -277,6 +275,15 @@ class RemainingTokens:
         if hold is not None and automaton.whole_words is not None:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
+
+
+def _is_placeable(layout: BitLayout) -> bool:
+    """Return whether everything has a form that can be placed behind anything else."""
+    bits = layout.hard_wanted
+    for goal in layout.goals:
+        if goal.tokens[0] >= 0:
+            bits &= ~goal.wanted
+    return not bits
 
 
 def _relevant_tokens(
