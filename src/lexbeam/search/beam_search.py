@@ -16,20 +16,19 @@ from numpy.typing import ArrayLike
 
 from lexbeam.search.allocation import POLICIES, Policy
 from lexbeam.search.arrays import FloatArray, IntArray, row_starts
-from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.drafting import Drafted, FindDisplaced, draft_batch
-from lexbeam.search.feasibility import count_sets, refuse_impossible
+from lexbeam.search.compiled import compile_requests
+from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
+from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
-from lexbeam.search.future_cost import FutureCost, expected_lengths
+from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart
+from lexbeam.search.request import read_requests
+from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import are_done, likely_longest, prune
@@ -98,28 +97,10 @@ def decode(
     finishing = FinishingRules.of(scorer, aside, cut)
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     attends = can_attend(scorer) and align
-    has_ties = np.array([bool(each) for each in tied or [{}] * number])
-    expected = expected_lengths(sources, limits)
-    state = scorer.start(sources, [request.tokens for request in requests])
-    longest = np.minimum(limits, likely_longest(expected, 0).astype(np.int64))
-    first_state = state
-    if has_ties.any() and not can_restart(scorer):
-        first_state = scorer.start(sources, [request.tokens for request in requests])
-    prices = POLICIES[settings.algorithm].needs_future_cost
-    drafted = draft_batch(
-        scorer,
-        first_state,
-        requests,
-        words,
-        longest,
-        finishing,
-        settings,
-        has_ties,
-        prices,
-        find_displaced,
-    )
-    given = scorer, state, sources, drafted, settings, limits, words, finishing, observer, tied
-    return Search(*given, attends).run()
+    compiled = compile_requests(scorer, requests, limits, words)
+    batch = Batch(scorer, sources, limits, words, finishing, settings, tied)
+    drafted = draft_batch(batch, compiled, find_displaced)
+    return Search(batch, drafted, observer, attends).run()
 
 
 class Sentences(NamedTuple):
@@ -145,39 +126,29 @@ class Search:
 
     def __init__(
         self,
-        scorer: Scorer,
-        model_state: Any,
-        sources: Sequence[Any],
+        batch: Batch,
         drafted: Drafted,
-        settings: Settings,
-        limits: IntArray,
-        words: WordBoundaries | None,
-        finishing: FinishingRules,
         observer: Callable[[ObservedStep], object] | None = None,
-        ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
         attends: bool = False,
     ) -> None:
+        scorer, sources, limits, words, finishing, settings, ties = batch
         self.settings = settings
         self.finishing = finishing
         self.observer = observer
         policy = POLICIES[settings.algorithm]
-        requests = drafted.requests
-        automaton = compile_automaton(scorer, requests, words)
-        remaining, states, future_cost = None, None, None
+        requests, automaton, remaining = drafted.compiled
+        states, future_cost = None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
-        expected = expected_lengths(sources, limits)
         if automaton is not None:
-            remaining = RemainingTokens(automaton, scorer.vocabulary_size, scorer.eos)
             sizes, states = automaton.sizes, automaton.start()
             sets = count_sets(automaton) if policy.needs_sets else sets
             if policy.needs_future_cost:
-                future_cost = FutureCost(automaton, expected, scorer.eos)
-        refuse_impossible(requests, limits, automaton, remaining)
-        self.sentences = Sentences(np.arange(len(requests)), sizes, sets, expected)
+                future_cost = FutureCost(automaton, batch.expected, scorer.eos)
+        self.sentences = Sentences(np.arange(len(requests)), sizes, sets, batch.expected)
         self.policy = self.make_policy()
         self.step = SearchStep(
             scorer,
-            model_state,
+            drafted.state,
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
@@ -285,19 +256,3 @@ class Search:
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.step.keep(stay)
-
-
-def compile_automaton(
-    scorer: Scorer, requests: Sequence[Request], words: WordBoundaries | None
-) -> Automaton | None:
-    """Return the automaton of a batch; None if no sentence demands or avoids anything."""
-    if not any(request.phrases or request.avoid for request in requests):
-        return None
-    return Automaton(
-        [request.phrases for request in requests],
-        [request.avoid for request in requests],
-        scorer.vocabulary_size,
-        words,
-        can_hold(scorer),
-        scorer.eos,
-    )

@@ -13,26 +13,49 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, IntArray, Tokens
-from lexbeam.search.automaton.bit_layout import lay_out_bits
+from lexbeam.search.allocation import POLICIES
+from lexbeam.search.arrays import FloatArray, IntArray, Tokens
 from lexbeam.search.automaton.parts import find_parts
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Hypothesis
+from lexbeam.search.compiled import Compiled, compile_requests
 from lexbeam.search.draft import Draft, is_worth_a_draft, write_draft
 from lexbeam.search.finishing import FinishingRules
-from lexbeam.search.request import Request, avoid_more
+from lexbeam.search.future_cost import expected_lengths
+from lexbeam.search.request import avoid_more
 from lexbeam.search.scorer import Scorer, can_hold, can_restart
 from lexbeam.search.settings import Settings
+from lexbeam.search.stopping import likely_longest
 
 FindDisplaced = Callable[[int, Hypothesis], Sequence[Tokens] | None]
 """Returns what an output must not have, given a sentence and its draft; None: the draft will do."""
 
 
-class Drafted(NamedTuple):
-    """A batch that has been drafted."""
+class Batch(NamedTuple):
+    """What is the same for the drafts of a batch and its search."""
 
-    requests: list[Request]
+    scorer: Scorer
+    sources: Sequence[Any]
+    limits: IntArray
+    """The most tokens of each output. # shape: (sentences,)"""
+    words: WordBoundaries | None
+    finishing: FinishingRules
+    settings: Settings
+    ties: Sequence[Mapping[int, Sequence[int]]] | None
+
+    @property
+    def expected(self) -> FloatArray:
+        """How long outputs are expected to be. # shape: (sentences,)."""
+        return expected_lengths(self.sources, self.limits)
+
+
+class Drafted(NamedTuple):
+    """A batch that has been drafted, if it was worth it."""
+
+    compiled: Compiled
     """What is asked of each sentence, without the words that are displaced."""
+    state: Any
+    """The model's state before the first token."""
     draft: Draft | None = None
     """None: no sentence was worth one."""
     outputs: Mapping[int, Hypothesis] = {}
@@ -41,42 +64,36 @@ class Drafted(NamedTuple):
     """The sentences that are not to be searched."""
 
 
-def draft_batch(
-    scorer: Scorer,
-    state: Any,
-    requests: Sequence[Request],
-    words: WordBoundaries | None,
-    longest: IntArray,
-    finishing: FinishingRules,
-    settings: Settings,
-    tied: BoolArray,
-    prices: bool,
-    find_displaced: FindDisplaced | None,
-) -> Drafted:
-    """Write the drafts of a batch and ask what is displaced.
-
-    ``tied`` marks the sentences that have ties, # shape: (sentences,); ``prices`` says whether it
-    matters what constraints cost; ``state`` is the model's before the first token.
-    """
-    layouts = [lay_out_bits(request.phrases, words, i) for i, request in enumerate(requests)]
+def draft_batch(batch: Batch, compiled: Compiled, find_displaced: FindDisplaced | None) -> Drafted:
+    """Let the model read a batch, write its drafts and ask what is displaced."""
+    scorer, requests, settings = batch.scorer, compiled.requests, batch.settings
+    wanted = [request.tokens for request in requests]
+    state = scorer.start(batch.sources, wanted)
+    layouts = [] if compiled.automaton is None else compiled.automaton.layouts
     parts = [find_parts(layout) for layout in layouts]
-    several = np.array([is_worth_a_draft(each) for each in parts])
-    drafted = several & prices & can_restart(scorer) | tied
+    tied = np.array([bool(each) for each in batch.ties or [{}] * len(requests)])
+    drafted = tied
+    if POLICIES[settings.algorithm].needs_future_cost and can_restart(scorer) and parts:
+        drafted = tied | np.array([is_worth_a_draft(each) for each in parts])
     if not drafted.any():
-        return Drafted(list(requests))
+        return Drafted(compiled, state)
+    first = state if can_restart(scorer) else scorer.start(batch.sources, wanted)
+    longest = likely_longest(batch.expected, 0).astype(np.int64)
+    longest = np.minimum(batch.limits, longest)
     attends = bool(tied.any())
-    draft = write_draft(scorer, state, requests, parts, drafted, longest, finishing, attends)
+    draft = write_draft(scorer, first, requests, parts, drafted, longest, batch.finishing, attends)
     outputs = {
         int(i): draft.hypothesis(int(i), settings.length_penalty) for i in np.flatnonzero(tied)
     }
-    asked = list(requests)
-    answered = []
-    held = words if can_hold(scorer) else None
-    if find_displaced is not None:
-        for sentence, output in outputs.items():
-            displaced = find_displaced(sentence, output)
-            if displaced is None:
-                answered.append(sentence)
-            elif displaced:
-                asked[sentence] = avoid_more(asked[sentence], displaced, sentence, held)
-    return Drafted(asked, draft, outputs, answered)
+    if find_displaced is None:
+        return Drafted(compiled, state, draft, outputs)
+    displaced = {sentence: find_displaced(sentence, draft) for sentence, draft in outputs.items()}
+    held = batch.words if can_hold(scorer) else None
+    asked = [
+        avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
+        for i, each in enumerate(requests)
+    ]
+    if asked != list(requests):
+        compiled = compile_requests(scorer, asked, batch.limits, batch.words)
+    answered = [sentence for sentence, each in displaced.items() if each is None]
+    return Drafted(compiled, state, draft, outputs, answered)
