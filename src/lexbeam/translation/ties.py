@@ -32,10 +32,11 @@ from lexbeam.translation.sentence import Piece, SentenceState
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
 
-POOR = 1.0
-"""How far a translation's score may lie below that of the draft before it is searched again."""
+POOR = 14.0
+"""How much log-probability a tied constraint may cost, compared with the draft, before a sentence is
+searched again: at such a price something else than the constraint is wrong."""
 
-WIDER = 3
+WIDER = 2
 """How many times as wide the beam is then."""
 
 _SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
@@ -135,11 +136,15 @@ def search_tied(
 def _search_wider(
     document: Document, drafted: Sequence[tuple[SentenceState, Hypothesis]]
 ) -> JobGenerator[None]:
-    """Search again with a wider beam where a translation is far worse than the free one.
+    """Search again with a wider beam where tied constraints have cost very much.
 
     What stands beside a term is decided before the term is said: a narrow beam may have lost it.
     """
-    poor = [each for each, draft in drafted if each.best.score < draft.score - POOR]
+    poor = [
+        each
+        for each, draft in drafted
+        if draft.log_prob - each.best.log_prob > POOR * len(document.ties(each, each.assigned))
+    ]
     settings = document.settings.of_search
     settings = replace(settings, beam_size=WIDER * settings.beam_size)
     found = yield [document.job(each, each.assigned, settings) for each in poor] if poor else []
