@@ -166,6 +166,8 @@ def is_elsewhere(problem: TextProblem, number: int) -> bool:
     if asked.kind == "lemma":
         return len(given) > 0 or problem.prefix is not None
     forms = [form.casefold() for form in asked.parts[0]]
+    if any(not any(map(str.isalnum, form)) for form in forms):
+        return True  # a longer run of punctuation has it, too
     return any(repr(form)[1:-1] in others for form in forms) or any(
         one != other and one in other for one in forms for other in forms
     )
@@ -185,7 +187,8 @@ def check_constraints(problem: TextProblem, result: lexbeam.Translation) -> Iter
         times = {form: len(list(exact_spans(result.text, form))) for form in asked.parts[0]}
         if report.met:
             yield from _check_met(result.text, asked, report, said, several)
-            if asked.most is not None and max(times.values()) > asked.most * equal:
+            limit = len(result.text) if asked.most is None else asked.most * equal
+            if asked.plain and max(times.values()) > limit:
                 yield Failure("what is met is not there too often", f"{times}: {said}")
             continue
         if asked.most is not None and is_elsewhere(problem, number):
@@ -245,7 +248,8 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
             if there < wanted and _is_free(problem.text, kept):
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
     for source, target in problem.terms:
-        found = list(exact_spans(problem.text, source))
+        read_in = problem.text.replace(f"{{{source}}}", "") if problem.keep else problem.text
+        found = list(exact_spans(read_in, source))
         forms = [composed(squash(target))]
         forms.append(forms[0][:1].title() + forms[0][1:])
         if found and not any(list(exact_spans(composed(text), form)) for form in forms):

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz.text_truth import exact_spans
+
 SOURCES = (
     "You can count on her.", "The password is wrong.", "This option might be more expensive.",
     "Hello.", "Click the \"Next\" button.", "Please enter your name. Then click the button.",
@@ -111,7 +113,8 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
     model = model or random.choice(sorted(models()))
     pool = Pool(random, WORDS.get(model, WORDS["en-de"]))
     text = pool.text()
-    pool = replace(pool, sources=tuple(re.findall(r"\w+", text)))
+    words = [word for word in re.findall(r"\w+", text) if list(exact_spans(text, word))]
+    pool = replace(pool, sources=tuple(words))
     if random.random() < 0.1:
         return TextProblem(model, random.choice((*SOURCES, *QUOTED)), echoed=random.randrange(20))
     count = random.choice((0, 1, 1, 2, 2, 3, 4))

@@ -77,6 +77,7 @@ def _draw_roomy(random: Random, size: int, times: Sequence[int]) -> Problem:
     ends = {each for each in demands if isinstance(each, Pattern) and each.last}
     surplus = {*sorted(begins, key=repr)[1:], *sorted(ends, key=repr)[1:]}
     demands = [each for each in demands if each not in surplus]
+    demands = _once(demands)
     random.shuffle(demands)
     prefix = _phrase(random, tokens) if random.random() < 0.2 else ()
     avoid = _avoided(random, tokens, demands) if random.random() < 0.25 else ()
@@ -120,7 +121,8 @@ def _marks(random: Random, size: int, eos: int) -> Marks:
     starting = boundary
     if random.random() < 0.5:
         starting = [mark and random.random() < 0.8 for mark in boundary]
-    return Marks(tuple(boundary), tuple(closing), tuple(starting))
+    joining = [random.choice((0, 0, 0, 1, 2, 4, 6, 7)) for _ in range(size)]
+    return Marks(tuple(boundary), tuple(closing), tuple(starting), tuple(joining))
 
 
 def _wide(random: Random) -> dict[str, Any]:
@@ -190,7 +192,22 @@ def _spelled_phrase(random: Random, tokens: Sequence[int], exact: bool) -> Patte
     ]
     if all(form.apart for form in forms) and random.random() < 0.7:
         forms[0] = replace(forms[0], apart=False)
+    if random.random() < 0.3:
+        forms = [_in_compounds(random, form) for form in forms]
+        return Pattern((tuple(dict.fromkeys(forms)),), may_overlap=True)
     return Pattern((tuple(forms),), may_overlap=True, exact=exact and random.random() < 0.6)
+
+
+def _in_compounds(random: Random, form: Form) -> Form:
+    """Return a form that may count as the first or as the last part of a compound."""
+    inside = random.random() < 0.5
+    return replace(form, apart=form.apart and not inside, inside=inside, goes_on=not inside)
+
+
+def _once(demands: list[Demand]) -> list[Demand]:
+    """Return demands, of those with parts of compounds one each: how they overlap is not told."""
+    joined = [d for d in demands if isinstance(d, Pattern) and d.parts[0][0].in_compounds]
+    return [d for n, d in enumerate(demands) if d not in joined or d not in demands[:n]]
 
 
 def _demand(
@@ -220,6 +237,7 @@ def _sentence(
     begins = {each for each in demands if isinstance(each, Pattern) and begins_output(each)}
     if len(begins) > 1:
         demands = [each for each in demands if each not in begins]
+    demands = _once(demands)
     random.shuffle(demands)
     avoid = _avoided(random, tokens, demands) if random.random() < 0.4 else ()
     prefix: Tokens = ()

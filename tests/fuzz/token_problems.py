@@ -27,6 +27,7 @@ class Marks:
     boundary: tuple[bool, ...]
     closing: tuple[bool, ...]
     starting: tuple[bool, ...]
+    joining: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(each, bool) for each in value):
         return str([int(each) for each in value])
     text = repr(value).replace(", demand=0", "")
-    for name in ("first", "apart", "last", "may_overlap", "exact"):
+    for name in ("first", "apart", "inside", "goes_on", "last", "may_overlap", "exact"):
         text = text.replace(f", {name}=False", "")
     return text.replace(", within=None", "").replace(", penalty=None", "")
 

@@ -11,6 +11,7 @@ from random import Random
 
 from fuzz.token_problems import Marks, Problem, Sentence, make_scorer
 from lexbeam.search import Form, Pattern
+from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 Output = tuple[int, ...]
 
@@ -52,7 +53,33 @@ def _form_ends(form: Form, output: Output, start: int, marks: Marks | None, on: 
         return set()
     if form.apart and marks is not None and start and not marks.closing[output[start - 1]]:
         return set()
-    return set(ends_of(form.tokens, output, start, marks, on))
+    if form.inside and marks is not None and not _is_led(output[:start], marks):
+        return set()
+    end = start + len(form.tokens)
+    joined = form.goes_on and marks is not None and _goes_on(output[end : end + 2], marks)
+    return set(ends_of(form.tokens, output, start, marks, on or joined))
+
+
+def _joins(token: int, flag: int, marks: Marks) -> bool:
+    """Say whether a token is short (1), long (2) or ends with a part (4) inside a word."""
+    forbidden = marks.closing[token] if flag == ENDS else marks.boundary[token]
+    return bool(marks.joining[token] & flag) and not forbidden
+
+
+def _is_led(before: Output, marks: Marks) -> bool:
+    """Say whether what stands before is part of the same word, and long enough."""
+    if before and _joins(before[-1], ENDS, marks):
+        return True
+    short = len(before) > 1 and _joins(before[-1], SHORT, marks)
+    return short and _joins(before[-2], ENDS, marks)
+
+
+def _goes_on(behind: Output, marks: Marks) -> bool:
+    """Say whether what stands behind is part of the same word, and long enough."""
+    if behind and _joins(behind[0], LONG, marks):
+        return True
+    short = len(behind) > 1 and _joins(behind[0], SHORT, marks)
+    return short and _joins(behind[1], LONG, marks)
 
 
 def _words(tokens: Output, marks: Marks | None) -> int:

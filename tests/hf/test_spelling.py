@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from helpers.hf_models import gpt2, marian, write_byte_level_tokenizer, write_marian_tokenizer
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.hf import constrained
-from lexbeam.hf.spelling import Speller, _segmentations, word_marks
+from lexbeam.hf.spelling import Speller, _segmentations, joining_marks, word_marks
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.text.word_boundaries import contains
 
 
@@ -56,6 +58,19 @@ def test_words_end_where_the_vocabulary_shows_it(tokenizer: Any) -> None:
     assert boundary[spelt[","]]
     assert closing[spelt[","]]
     assert not closing[spelt[f"{mark}a"]]
+
+
+def test_parts_of_compounds_have_forms_of_their_own(tokenizer: Any) -> None:
+    asked = Constraints.build([{"text": "Haus", "compound": True}]).demanded[0]
+    pattern = Speller(tokenizer).demands(asked)[0]
+    assert isinstance(pattern, Pattern)
+    whole, *others = pattern.parts[0]
+    assert whole.goes_on
+    inside = [form for form in others if form.inside]
+    assert {tokenizer.decode(form.tokens).strip() for form in inside} == {"Haus", "haus"}
+    marks = joining_marks(tokenizer)
+    assert marks is not None
+    assert set(marks.tolist()) - {0}
 
 
 def test_avoided_phrases_are_closed_in_every_spelling(tokenizer: Any) -> None:

@@ -99,6 +99,36 @@ def test_two_vocabularies_and_a_shortlist(tmp_path: Path, spm: Path) -> None:
     assert decode(model.engine, [model.encode("the cat")], beam_size=2)[0]
 
 
+def test_a_shortlist_can_be_added_and_replaced(folder: Path) -> None:
+    before = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    expected = decode(bundle.load(folder).engine, [[5, 9, 0]], beam_size=2, max_length=5)
+    every = shortlist_file([[*range(VOCABULARY)]] * VOCABULARY)
+    bundle.add_shortlist(folder, shortlist_file([[3, 4]] * VOCABULARY))
+    assert json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["format"] == 2
+    bundle.add_shortlist(folder, every, sample=VOCABULARY)
+    after = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert (after.pop("format"), after.pop("sample")) == (4, VOCABULARY)
+    assert set(after.pop("files")) == {*before.pop("files"), "shortlist.bin"}
+    assert after == {name: value for name, value in before.items() if name != "format"}
+    model = bundle.load(folder)
+    assert model.info["shortlist"] is True
+    found = decode(model.engine, [[5, 9, 0]], beam_size=2, max_length=5)
+    assert found[0][0].tokens == expected[0][0].tokens
+    assert found[0][0].score == pytest.approx(expected[0][0].score, abs=1e-4)
+
+
+def test_a_shortlist_for_other_vocabularies_leaves_a_bundle_as_it_was(folder: Path) -> None:
+    before = (folder / "manifest.json").read_bytes()
+    with pytest.raises(ModelError, match="source tokens"):
+        bundle.add_shortlist(folder, shortlist_file([[3]] * 7))
+    assert (folder / "manifest.json").read_bytes() == before
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "manifest.json",
+        "source.spm",
+        "weights.npz",
+    ]
+
+
 def test_a_network_that_lacks_a_weight_is_not_written(tmp_path: Path, spm: Path) -> None:
     weights = random_weights(TINY)
     del weights["decoder_l2_rnn_bf"]
@@ -128,7 +158,7 @@ def test_damaged_and_missing_files_are_named(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"format": 4}, "format 4; this lexbeam reads 1 to 3"),
+        ({"format": 5}, "format 5; this lexbeam reads 1 to 4"),
         ({"format": "1"}, '"format"'),
         ({"network": {"type": "organ"}}, "organ"),
         ({"network": {"type": "transformer", "colour": 1}}, "colour"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +58,26 @@ def test_entries_out_of_order(tmp_path: Path) -> None:
     data = WHOLE[:56] + (9).to_bytes(8, "little") + WHOLE[64:]
     with pytest.raises(ModelError, match="out of order"):
         read(tmp_path, data)
+
+
+def test_what_is_packed_is_read_again(tmp_path: Path) -> None:
+    each = [np.array(ids, np.int64) for ids in ([5, 0], [], [7, 9, 8], [11])]
+    read_again = read(tmp_path, shortlist.pack(each, np.array([3, 4]), always=1))
+    assert read_again.candidates([0, 1], []).tolist() == [0, 3, 4, 5]
+    assert read_again.candidates([2, 3, 1], [6]).tolist() == [3, 4, 6, 7, 8, 9, 11]
+    assert read_again.sample.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [(0, []), (1, [6]), (3, [2, 6, 10]), (12, [*range(12)]), (99, [*range(12)])],
+)
+def test_a_sample_is_spread_over_the_vocabulary(
+    tmp_path: Path, size: int, expected: list[int]
+) -> None:
+    path = tmp_path / "lex.bin"
+    path.write_bytes(WHOLE)
+    assert shortlist.read(path, 4, 12, size).sample.tolist() == expected
 
 
 @given(st.integers(0, len(WHOLE) - 1))

@@ -197,3 +197,24 @@ def test_what_can_only_stand_at_the_beginning_is_placed_there() -> None:
         settings: dict[str, Any] = {"max_length": 2, "beam_size": 1, "algorithm": algorithm}
         found = decode(scorer, [0], [[apart]], **marks, **settings)[0][0]
         assert found.tokens[0] == 1
+
+
+def test_a_beginning_that_something_else_has_to_share() -> None:
+    """Of two beginnings that are allowed, only one leaves room for what must begin, too."""
+    apart = Pattern(((Form((2,), apart=True),),), may_overlap=True)
+    begins = Pattern(((Form((2, 2), first=True), Form((2,), first=True)),))
+    marks: dict[str, Any] = {"boundary": [1, 0, 1], "closing": [0, 0, 0], "max_length": 5}
+    for seed in range(5):
+        scorer = HistoryScorer(3, eos=0, seed=seed, word_starts=[1, 0, 1])
+        found = decode(scorer, ["s"], [[(1,), apart, begins]], beam_size=1, **marks)[0][0]
+        assert found.tokens[:2] == [2, 2]
+
+
+def test_a_word_that_would_be_one_too_many_is_not_begun_where_no_word_goes_on() -> None:
+    begins = Pattern(((Form((1,), first=True),),))
+    twice = Pattern(((Form((1,)),),), may_overlap=True, exact=True)
+    marks: dict[str, Any] = {"boundary": [1, 1, 1], "closing": [0, 0, 0], "max_length": 5}
+    for seed in range(20):
+        scorer = HistoryScorer(3, eos=0, seed=seed, word_starts=[1, 1, 1])
+        found = decode(scorer, ["s"], [[begins, twice, twice]], beam_size=1, **marks)[0][0]
+        assert found.tokens.count(1) == 2

@@ -275,3 +275,38 @@ def _wait_for(server: str, is_so: Callable[[float], bool]) -> None:
             return
         time.sleep(0.05)
     pytest.fail("it did not happen")
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "wanted", "unwanted"),
+    [
+        ("The password of your account is wrong.", "Kennwort", {"Passwort"}, set[str]()),
+        (
+            "The password of your account is wrong.",
+            "Kontos",
+            set[str](),
+            {"Kontokontos", "accounts"},
+        ),
+        ("Enter the address of the server.", "des", set[str](), {"desservers"}),
+    ],
+)
+def test_other_choices_are_words(
+    server: str, text: str, word: str, wanted: set[str], unwanted: set[str]
+) -> None:
+    translation = ask(server, "POST", "/v1/translate", {"text": text}).json["translation"]
+    sent = {"text": text, "translation": translation, "start": translation.index(f"{word} ")}
+    found = ask(server, "POST", "/v1/alternatives", sent).json["alternatives"]
+    words = {each["text"] for each in found}
+    assert wanted <= words
+    assert not words & unwanted
+
+
+def test_detecting_several_texts(server: str) -> None:
+    german = {"q": ["Das ist ein Haus.", "Wo ist die Katze?"]}
+    assert ask(server, "POST", "/detect", german).json[0]["language"] == "de"
+    for wrong in (b"[]", b"[1]", b"{}"):
+        assert ask(server, "POST", "/detect", b'{"q": ' + wrong + b"}").status == 400
+
+
+def test_the_description_is_where_libretranslate_has_it(server: str) -> None:
+    assert ask(server, "GET", "/spec").json == ask(server, "GET", "/openapi.json").json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 
 from helpers.http_client import Reply, ask
@@ -39,34 +41,37 @@ def process(data: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         running.wait()
 
 
+def change_glossaries(address: str, there: dict[str, int]) -> None:
+    """Make, replace and delete glossaries until the server is gone; note what it acknowledged."""
+    dictionary = {"source_lang": "en", "target_lang": "de", "entries_format": "tsv"}
+    with contextlib.suppress(OSError, HTTPException, json.JSONDecodeError):
+        for n in range(200):
+            sent = {**dictionary, "entries": "\n".join(f"a{i}\tb{i}" for i in range(n + 1))}
+            oldest = next(iter(there), "")
+            if n % 4 == 2:
+                there.pop(oldest)  # whether it is there is not known until it is answered
+                path = f"/v3/glossaries/{oldest}/dictionaries"
+                there[oldest] = ask(address, "PUT", path, sent).json["entry_count"]
+            elif n % 4 == 3:
+                there.pop(oldest)
+                assert ask(address, "DELETE", f"/v3/glossaries/{oldest}").status == 204
+            else:
+                made = {"name": f"G{n}", "dictionaries": [sent]}
+                there[ask(address, "POST", "/v3/glossaries", made).json["glossary_id"]] = n + 1
+
+
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     acknowledged: dict[str, int] = {}
-
-    def change(address: str) -> None:
-        try:
-            for n in range(200):
-                sent = {
-                    "name": f"G{n}",
-                    "source_lang": "en",
-                    "target_lang": "de",
-                    "entries": "\n".join(f"a{i}\tb{i}" for i in range(n + 1)),
-                    "entries_format": "tsv",
-                }
-                reply = ask(address, "POST", "/v2/glossaries", sent)
-                acknowledged[reply.json["glossary_id"]] = n + 1
-        except (OSError, json.JSONDecodeError):
-            pass  # it was killed
-
     with process(tmp_path) as (address, running):
-        thread = threading.Thread(target=change, args=(address,))
+        thread = threading.Thread(target=change_glossaries, args=(address, acknowledged))
         thread.start()
         time.sleep(random.uniform(0.1, 0.6))
         os.kill(running.pid, signal.SIGKILL)
         thread.join()
     assert acknowledged
     with process(tmp_path) as (address, _):
-        listed = ask(address, "GET", "/v2/glossaries").json["glossaries"]
-        found = {each["glossary_id"]: each["entry_count"] for each in listed}
+        listed = ask(address, "GET", "/v3/glossaries").json["glossaries"]
+        found = {each["glossary_id"]: each["dictionaries"][0]["entry_count"] for each in listed}
     assert acknowledged.items() <= found.items()
 
 

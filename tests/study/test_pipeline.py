@@ -50,8 +50,8 @@ def test_a_whole_study_comes_out_alike_twice(toy_model: Model, tmp_path: Path) -
     one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
     assert one == two
     written = one["report.md"].decode()
-    for part in PARTS.values():
-        assert f'id="{part.name}"'.encode() in one["report.html"]
+    for name in PARTS.keys() - {"terms"}:  # for which a file is needed
+        assert f'id="{name}"'.encode() in one["report.html"]
     assert "**100.00 %**" in written
     assert "BLEU|nrefs:1|" in written
     for kind in ("png", "svg"):

@@ -82,7 +82,8 @@ class CountingScorer(HistoryScorer):
 
 def decoder(scorer: HistoryScorer, threads: int = 1) -> BatchDecoder:
     everywhere = np.ones(scorer.vocabulary_size, dtype=bool)
-    return BatchDecoder(scorer, everywhere, everywhere, everywhere, threads)
+    joining = np.zeros(scorer.vocabulary_size, np.uint8)
+    return BatchDecoder(scorer, everywhere, everywhere, everywhere, joining, threads)
 
 
 def test_what_is_refused_costs_the_others_no_search() -> None:

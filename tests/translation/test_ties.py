@@ -84,3 +84,11 @@ def test_words_of_pieces() -> None:
     pieces = ["▁Die", "▁Fab", "rik", ",", "▁„", "Werk", "“"]
     assert split_words(pieces) == [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7)]
     assert split_words([]) == []
+
+
+def test_what_is_demanded_in_another_place_is_not_avoided(translator: lexbeam.Translator) -> None:
+    """The word that a term replaces is part of a constraint that has no place yet."""
+    text = "Please enter your name. Then click the button."
+    glossary = lexbeam.Glossary.from_terms({"button": "Knopf"})
+    found = translator.translate(text, ["„Schaltfläche“"], glossary=glossary, beam_size=2)
+    assert all(report.met for report in found.constraints)

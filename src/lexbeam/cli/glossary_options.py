@@ -25,6 +25,11 @@ _OPTIONS = (
         help='Terms in any of their inflected forms (extra "glossary").',
     ),
     click.option(
+        "--glossary-compounds",
+        is_flag=True,
+        help="Terms may be part of a compound; forbidden ones may not.",
+    ),
+    click.option(
         "--glossary-case",
         type=click.Choice(CASES),
         default="smart",
@@ -60,13 +65,14 @@ def load_glossary(options: dict[str, Any]) -> Glossary | None:
 
     What is wrong with it goes to standard error.
     """
-    files, lemmas, case, encoding = (
-        options.pop(name)
-        for name in ("glossaries", "glossary_lemmas", "glossary_case", "glossary_encoding")
-    )
+    files = options.pop("glossaries")
+    how = {
+        name: options.pop(f"glossary_{name}")
+        for name in ("lemmas", "compounds", "case", "encoding")
+    }
     if not files:
         return None
-    loaded = Glossary.load(*files, case=case, lemmas=lemmas, encoding=encoding)
+    loaded = Glossary.load(*files, **how)
     if loaded.problems:
         more = len(loaded.problems) - 1
         others = f" (and {more} more; see: lexbeam glossary check)" if more else ""

@@ -9,10 +9,25 @@ import click
 
 from lexbeam.cli.terminal import graceful
 
+_with_shortlist = click.option(
+    "--shortlist",
+    metavar="PARALLEL",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Make a shortlist from parallel text: source, tab, target in each line (extra train).",
+)
+
 
 @click.group("import")
 def command() -> None:
     """Turn models of other makers into bundles, which translate takes."""
+
+
+def _add_shortlist(folder: Path, parallel: Path | None) -> None:
+    """Give a bundle a shortlist, if one is asked for."""
+    if parallel is not None:
+        from lexbeam.train.shortlist import add_shortlist  # noqa: PLC0415  (slow to import)
+
+        add_shortlist(folder, parallel)
 
 
 @command.command()
@@ -32,6 +47,7 @@ def command() -> None:
     metavar="FILE",
     help="Source sentences, one per line, to measure activations on.",
 )
+@_with_shortlist
 def hf(
     checkpoint: Path,
     out: Path,
@@ -40,6 +56,7 @@ def hf(
     target_language: str | None,
     source_prefix: str,
     calibration: Any,
+    shortlist: Path | None,
 ) -> None:
     """Import a Hugging Face checkpoint: Marian, mBART, M2M100, NLLB, T5.
 
@@ -48,6 +65,7 @@ def hf(
     \b
     Examples:
       lexbeam import hf opus-mt-en-de en-de
+      lexbeam import hf opus-mt-en-de en-de --shortlist text.en-de.tsv.gz
       lexbeam import hf nllb-200-distilled-600M en-de \\
         --source-language eng_Latn --target-language deu_Latn
       lexbeam import hf t5-small en-de --source-prefix "translate English to German:"
@@ -64,6 +82,7 @@ def hf(
             source_prefix=source_prefix,
             calibration_text=[line.strip() for line in calibration or [] if line.strip()],
         )
+        _add_shortlist(folder, shortlist)
     click.echo(folder)
 
 
@@ -87,6 +106,7 @@ def hf(
 @click.option(
     "--source-prefix", default="", metavar="TEXT", help="What goes before every source (T5)."
 )
+@_with_shortlist
 def ct2(
     model: Path,
     out: Path,
@@ -95,6 +115,7 @@ def ct2(
     source_language: str | None,
     target_language: str | None,
     source_prefix: str,
+    shortlist: Path | None,
 ) -> None:
     """Import a CTranslate2 model: a folder with model.bin.
 
@@ -123,6 +144,7 @@ def ct2(
             source_prefix=source_prefix,
             sentencepiece=sentencepiece,
         )
+        _add_shortlist(folder, shortlist)
     click.echo(folder)
 
 
@@ -132,7 +154,8 @@ def ct2(
 @click.option(
     "--precision", type=click.Choice(["int8", "float32"]), help="The model's own if not given."
 )
-def argos(package: Path, out: Path, precision: str | None) -> None:
+@_with_shortlist
+def argos(package: Path, out: Path, precision: str | None, shortlist: Path | None) -> None:
     """Import an Argos Translate package, as LibreTranslate uses them.
 
     A package need not be imported: translate takes the file, or the folder that it was installed
@@ -147,4 +170,31 @@ def argos(package: Path, out: Path, precision: str | None) -> None:
 
     with graceful():
         folder = import_package(package, out, precision)
+        _add_shortlist(folder, shortlist)
     click.echo(folder)
+
+
+@command.command()
+@click.argument("bundle", metavar="BUNDLE", type=click.Path(path_type=Path, exists=True))
+@click.argument("pairs", metavar="PAIRS", type=click.File(encoding="utf-8"))
+def heads(bundle: Path, pairs: Any) -> None:
+    """Choose the head of attention that aligns, and write it into a bundle (extra "train").
+
+    PAIRS has a source and its translation per line, with a tab between: some hundred or more. Ties
+    of terms and alignments use the head that is chosen; without one, the mean of a layer.
+
+    \b
+    Example:
+      lexbeam import heads en-de parallel.tsv
+    """
+    from lexbeam.train.heads import keep_head, rank_heads  # noqa: PLC0415  (slow to import)
+
+    read = [tuple(line.rstrip("\n").split("\t")) for line in pairs if line.strip()]
+    wrong = next((number for number, pair in enumerate(read, 1) if len(pair) != 2), None)
+    if wrong is not None:
+        raise click.UsageError(f"{pairs.name}: pair {wrong} is not a source, a tab, a translation")
+    with graceful():
+        ranked = rank_heads(bundle, [(pair[0], pair[1]) for pair in read])
+        keep_head(bundle, ranked[0])
+    for each in ranked:
+        click.echo(f"layer {each.layer} head {each.head}  {each.share:.3f}")

@@ -44,6 +44,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--parallel", type=_FILE, help="Other text for a phrase table: source, tab, target.")
 @click.option("--entities", type=_FILE, help="Dictionary of names: source, tab, target.")
+@click.option("--terms", type=_FILE, help="Terms with their source words, for the part terms.")
 @threads_option
 def command(
     model: str | None,

@@ -24,7 +24,7 @@ Part = tuple[str, ...]
 SourceSpans = tuple[Span, ...]
 """Where in the source something stands, in characters."""
 
-PHRASE_OPTIONS = ("case", "count", "exactly", "at_most", "soft", "source")
+PHRASE_OPTIONS = ("case", "count", "exactly", "at_most", "soft", "compound", "source")
 """The keys beside the main one that a constraint of one part may have."""
 
 AnyConstraint = TypeVar("AnyConstraint", bound="Constraint")
@@ -60,7 +60,8 @@ class Constraint(ABC):
 
     Parts follow one another; each may be written in any of its forms. ``within`` is the most
     words between two neighbouring parts, ``count`` how often the whole must occur, ``at_most``
-    how often it may, ``soft`` the log-probability it may cost before it is dropped.
+    how often it may, ``soft`` the log-probability it may cost before it is dropped. ``compound``
+    says that it may be part of a compound (`lexbeam.text.compounds`).
     """
 
     parts: tuple[Part, ...]
@@ -69,6 +70,7 @@ class Constraint(ABC):
     count: int = 1
     at_most: int | None = None
     soft: float | None = None
+    compound: bool = False
     given: Any = field(default=None, compare=False, repr=False)
     """What the caller gave for it: a string, or an object as JSON has it."""
     source: str | Span | None = field(default=None, compare=False)
@@ -111,10 +113,10 @@ class Constraint(ABC):
     @classmethod
     def limited_schemas(cls) -> list[Schema]:
         """Return the JSON Schemas of one phrase: at least so often, at most, exactly."""
-        limits = ("count", "exactly", "at_most", "soft")
+        limits = ("count", "exactly", "at_most", "soft", "compound")
         others = [name for name in cls.options if name not in limits]
         return [
-            cls.object_schema([*others, "count", "soft"], cls.description),
+            cls.object_schema([*others, "count", "soft", "compound"], cls.description),
             cls.object_schema([*others, "exactly"], "The same, so many times."),
             cls.object_schema([*others, "count", "at_most"], "The same, not more often than that."),
         ]
@@ -151,7 +153,7 @@ class Constraint(ABC):
 
         ``starts`` are the offsets at which the sentences of the text begin.
         """
-        spans = [find_part(text, part, self.case, starts) for part in self.parts]
+        spans = [find_part(text, part, self.case, starts, self.compound) for part in self.parts]
         if len(self.parts) == len(self.parts[0]) == 1:
             return [(span,) for span in spans[0][:times]]
         return find_chains(spans, times, lambda end, start: self.are_near(text, end, start, starts))
@@ -167,7 +169,8 @@ def usable_forms(part: Part, avoided: Sequence[Constraint]) -> Part:
         form
         for form in part
         if not any(
-            (each.case == "any" or word in form) and matches(form, word, each.case, starts=())
+            (each.case == "any" or each.compound or word in form)
+            and matches(form, word, each.case, starts=(), compound=each.compound)
             for each in avoided
             for word in each.parts[0]
         )

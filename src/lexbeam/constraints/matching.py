@@ -66,9 +66,14 @@ def find_excess(
     return [i for i, constraint in enumerate(constraints) if constraint.once in excessive]
 
 
-def find_part(text: str, forms: Sequence[str], case: Case, starts: Sequence[int]) -> list[Span]:
-    """Return where any of several forms stands in a text as whole words, from left to right."""
-    return sorted({span for form in forms for span in matches(text, form, case, starts)})
+def find_part(
+    text: str, forms: Sequence[str], case: Case, starts: Sequence[int], compound: bool = False
+) -> list[Span]:
+    """Return where any of several forms stands in a text as whole words, from left to right.
+
+    With ``compound``, also where it is part of a compound.
+    """
+    return sorted({span for form in forms for span in matches(text, form, case, starts, compound)})
 
 
 def find_chains(

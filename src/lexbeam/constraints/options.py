@@ -59,6 +59,12 @@ def _read_soft(value: object, where: str) -> float:
     )
 
 
+def _read_compound(value: object, where: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ConstraintError(f"{where} must be true or false, not {describe_value(value)}")
+
+
 def _read_source(value: object, where: str) -> str | Span:
     """Read the words of the source that a constraint translates, or their span."""
     if isinstance(value, str):
@@ -136,6 +142,14 @@ OPTIONS = {
         },
         _read_soft,
     ),
+    "compound": Option(
+        {
+            "description": "Whether it may be the first or the last part of a compound.",
+            "type": ["boolean", "null"],
+            "default": False,
+        },
+        _read_compound,
+    ),
     "source": Option(
         {
             "description": "The words of the source that it translates, or where they stand: "
@@ -162,6 +176,8 @@ _EXCLUSIVE = (
     ("exactly", "at_most"),
     ("exactly", "soft"),
     ("at_most", "soft"),
+    ("exactly", "compound"),
+    ("at_most", "compound"),
 )
 """Options that can't be given together."""
 
@@ -174,7 +190,7 @@ def read_options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         if option.read is not None and given.get(name) is not None
     }
     for one, other in _EXCLUSIVE:
-        if one in fields and other in fields:
+        if one in fields and fields.get(other, False) is not False:
             raise ConstraintError(f'{where} has "{one}" and "{other}": give one of them')
     if "exactly" in fields:
         fields["count"] = fields["at_most"] = fields.pop("exactly")

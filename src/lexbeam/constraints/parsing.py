@@ -18,6 +18,7 @@ from lexbeam.constraints.options import read_options
 from lexbeam.constraints.phrases import clean_phrase, describe_value, listed, numbered
 from lexbeam.errors import ConstraintError
 from lexbeam.plugins import CONSTRAINT_KINDS, load_plugins
+from lexbeam.text.compounds import has_compounds
 from lexbeam.text.files import read_lines
 
 AllowedKinds = Mapping[str, tuple[type[Constraint], tuple[str, ...]]]
@@ -36,7 +37,7 @@ def avoided_kinds() -> AllowedKinds:
 
 def part_kinds() -> AllowedKinds:
     """Return the kinds that may be a part of a constraint."""
-    return _phrases(without=("case", *_OF_DEMANDS))
+    return _phrases(without=("case", "compound", *_OF_DEMANDS))
 
 
 _OF_DEMANDS = ("count", "exactly", "at_most", "soft", "source")
@@ -79,6 +80,11 @@ class Reader:
         kind, shape = self._shape(given, where, find_kinds)
         parts = kind.read_parts(shape)
         constraint = kind(parts, **read_options(shape.options, where), given=given)
+        if constraint.compound and not has_compounds(self.language):
+            raise ConstraintError(
+                f"{where}.compound: {self.language} does not write compounds as one word; "
+                "leave it out"
+            )
         if constraint.soft is None or constraint.count == 1:
             return constraint
         return Order.repeat(constraint)

@@ -110,6 +110,7 @@ def _search(
         asked.avoid,
         boundary=boundary,
         closing=closing,
+        joining=asked.joins(engine.vocabulary_size),
         **plan.settings(prompt.sentences),
     )
     found = [asked.clean_first(i, each) for i, each in enumerate(found)]

@@ -8,12 +8,13 @@ others a phrase is its tokens, and nothing is said about what stands beside them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from lexbeam.constraints.constraint import Constraint
@@ -22,8 +23,9 @@ from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
-from lexbeam.text.casing import Case, variants
-from lexbeam.text.word_boundaries import are_glued, contains, is_unspaced
+from lexbeam.text.casing import Case, compound_spellings, matches, variants
+from lexbeam.text.compounds import is_letter, joining_flags, may_be_part
+from lexbeam.text.word_boundaries import are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _BEFORE = ("a", "1", ",")
@@ -31,6 +33,9 @@ _BEFORE = ("a", "1", ",")
 
 _OPENING = ('"', "(", "-", "/")
 """What a phrase is put behind to see its tokens beside punctuation."""
+
+_FIRST_PARTS = ("Haupt", "Arbeits")
+"""First parts of compounds that a phrase is put behind, to see its tokens inside a word."""
 
 _MOST_SPELLINGS = 200
 """How many spellings of an avoided phrase are banned, those with the fewest tokens first."""
@@ -46,6 +51,7 @@ class Spelled:
     avoid: Sequence[Sequence[Any]] | None
     boundary: BoolArray | None = None  # shape: (tokens of the tokenizer,)
     closing: BoolArray | None = None
+    joining: NDArray[np.uint8] | None = None
     is_clean: Callable[[int, Sequence[int]], bool] | None = None
     """Return whether the text of a sentence's output contains no avoided phrase."""
 
@@ -62,14 +68,21 @@ class Spelled:
         """Return the masks in the size of a model's vocabulary, which may be padded."""
         if self.boundary is None or self.closing is None:
             return None, None
-        fitted = []
-        for mark in (self.boundary, self.closing):
-            wide = np.zeros(vocabulary_size, np.bool_)
-            known = min(len(mark), vocabulary_size)
-            wide[:known] = mark[:known]
-            fitted.append(wide)
-        fitted[0][list(ends)] = True
-        return fitted[0], fitted[1]
+        boundary = _fitted(self.boundary, vocabulary_size)
+        boundary[list(ends)] = True
+        return boundary, _fitted(self.closing, vocabulary_size)
+
+    def joins(self, vocabulary_size: int) -> NDArray[np.uint8] | None:
+        """Return how tokens join parts of compounds, in the size of a model's vocabulary."""
+        return None if self.joining is None else _fitted(self.joining, vocabulary_size)
+
+
+def _fitted(mark: NDArray[Any], vocabulary_size: int) -> NDArray[Any]:
+    """Return a mask in the size of a vocabulary."""
+    wide = np.zeros(vocabulary_size, mark.dtype)
+    known = min(len(mark), vocabulary_size)
+    wide[:known] = mark[:known]
+    return wide
 
 
 class Speller:
@@ -84,7 +97,7 @@ class Speller:
         count = len(demanded if demanded is not None else avoided or ())
         phrases: list[list[Tokens | Pattern]] = []
         closed: list[list[list[int]]] = []
-        unwanted: list[tuple[str, ...]] = []
+        unwanted: list[tuple[Constraint, ...]] = []
         for i in range(count):
             try:
                 asked = Constraints.build(
@@ -92,8 +105,9 @@ class Speller:
                     avoided[i] if avoided is not None and i < len(avoided) else None,
                 )
                 phrases.append([d for demand in asked.demanded for d in self.demands(demand)])
-                unwanted.append(_forms_of(asked.avoid))
-                closed.append([ids for form in unwanted[-1] for ids in self.every_way(form)])
+                unwanted.append(asked.avoid)
+                forms = _forms_of(asked.avoid)
+                closed.append([ids for form in forms for ids in self.every_way(form)])
             except ConstraintError as error:
                 raise ConstraintError(f"sentence {i}: {error}") from None
         boundary, closing = word_marks(self._tokenizer)
@@ -102,6 +116,7 @@ class Speller:
             None if avoided is None else closed,
             boundary,
             closing,
+            joining_marks(self._tokenizer),
             lambda sentence, ids: self._is_clean(ids, unwanted[sentence]),
         )
 
@@ -115,18 +130,9 @@ class Speller:
                 f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
                 "the decoder's input"
             )
-        parts = tuple(
-            tuple(
-                dict.fromkeys(
-                    form
-                    for phrase in _variants(part, asked.case)
-                    for form in self.forms(phrase, spaced=asked.within is not None)
-                )
-            )
-            for part in asked.parts
-        )
+        parts = tuple(tuple(dict.fromkeys(self._part(part, asked))) for part in asked.parts)
         simple = asked.soft is None and not asked.at_end and asked.at_most is None
-        if simple and len(parts) == len(parts[0]) == 1:
+        if simple and len(parts) == len(parts[0]) == 1 and not parts[0][0].in_compounds:
             return [parts[0][0].tokens] * asked.count
         is_exact = asked.at_most is not None and asked.at_most == asked.count
         pattern = Pattern(
@@ -138,6 +144,28 @@ class Speller:
             exact=is_exact,
         )
         return [pattern] * asked.count
+
+    def _part(self, part: Sequence[str], asked: Constraint) -> Iterator[Form]:
+        """Yield the forms of a part, with those in compounds if they are asked for."""
+        compound = asked.compound and len(asked.parts) == 1
+        compound = compound and joining_marks(self._tokenizer) is not None
+        for phrase in _variants(part, asked.case):
+            goes_on = compound and may_be_part(phrase) and is_letter(phrase[-1])
+            for form in self.forms(phrase, spaced=asked.within is not None):
+                yield replace(form, goes_on=goes_on)
+        for phrase in part if compound else ():
+            if may_be_part(phrase) and is_letter(phrase[0]):
+                for written in compound_spellings(phrase, asked.case)[1]:
+                    yield from self._inside(written)
+
+    def _inside(self, phrase: str) -> Iterator[Form]:
+        """Yield the tokens of a phrase right behind another word."""
+        for before in _FIRST_PARTS:
+            alone, together = self._encode(before), self._encode(before + phrase)
+            tokens = tuple(together[len(alone) :])
+            known = self._tokenizer.unk_token_id not in tokens
+            if together[: len(alone)] == alone and tokens and known:
+                yield Form(tokens, inside=True)
 
     def forms(self, phrase: str, spaced: bool = False) -> list[Form]:
         """Return the tokens of a phrase behind a space, and behind punctuation.
@@ -156,9 +184,13 @@ class Speller:
                 forms.append(Form(bare, apart=are_glued("a", phrase[0])))
         return [form for form in forms if self._tokenizer.unk_token_id not in form.tokens]
 
-    def _is_clean(self, ids: Sequence[int], avoided: Sequence[str]) -> bool:
+    def _is_clean(self, ids: Sequence[int], avoided: Sequence[Constraint]) -> bool:
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()
-        return not any(contains(text, phrase) for phrase in avoided)
+        return not any(
+            matches(text, form, "exact", (), each.compound)
+            for each in avoided
+            for form in _variants(each.parts[0], each.case)
+        )
 
     def ids(self, phrase: str) -> list[int]:
         """Return the tokens of a phrase in the middle of a sentence."""
@@ -233,6 +265,13 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     if written is None:
         return None, None
     return word_masks(written, len(written), _UNKNOWN)
+
+
+@lru_cache(maxsize=4)
+def joining_marks(tokenizer: Any) -> NDArray[np.uint8] | None:
+    """Return how tokens join parts of compounds; None where the vocabulary does not show it."""
+    written = writings(tokenizer)
+    return None if written is None else joining_flags(written, len(written))
 
 
 @lru_cache(maxsize=4)

@@ -29,6 +29,7 @@ from lexbeam.models.bundle_manifest import (
     ASIDE,
     FORMAT,
     FORMAT_OF_MOSES,
+    FORMAT_OF_SAMPLE,
     MANIFEST,
     SHORTLIST,
     SOURCE,
@@ -63,10 +64,12 @@ PRECISIONS = ("int8", "float32")
 __all__ = [
     "MANIFEST",
     "PRECISIONS",
+    "add_shortlist",
     "check_precision",
     "is_bundle",
     "load",
     "read_network",
+    "read_sizes",
     "write",
 ]
 
@@ -146,11 +149,34 @@ def write(
 
 def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, Any]) -> None:
     manifest = {
-        "format": FORMAT_OF_MOSES if CODES in files else FORMAT,
+        "format": _format(files, facts),
         **facts,
         "files": {name: digest((folder / name).read_bytes()) for name in (WEIGHTS, *files)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _format(files: Collection[str], facts: Mapping[str, Any]) -> int:
+    """Return the first version that can say all of a bundle."""
+    if "sample" in facts:
+        return FORMAT_OF_SAMPLE
+    return FORMAT_OF_MOSES if CODES in files else FORMAT
+
+
+def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
+    """Give a bundle another shortlist, or its first.
+
+    So many tokens, the ``sample``, stand for all that is not on it; 0: none do, scores are shares
+    of the list.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder / MANIFEST)
+    shortlist.parse(content, folder / SHORTLIST, *read_sizes(folder))
+    (folder / MANIFEST).unlink()
+    (folder / SHORTLIST).write_bytes(content)
+    facts = {k: v for k, v in manifest.items() if k not in ("format", "files", "sample")}
+    files = [name for name in manifest["files"] if name not in (WEIGHTS, SHORTLIST)]
+    _write_manifest(folder, [*files, SHORTLIST], facts | ({"sample": sample} if sample else {}))
 
 
 def _describe_network(
@@ -203,11 +229,14 @@ def load(path: str | Path, threads: int = 1) -> Model:
         alignment = read_alignment(manifest.get("alignment"), config)
     sizes = config.source_vocabulary, config.target_vocabulary
     source, target = _read_vocabularies(folder, files, sizes)
-    listed = shortlist.read(folder / SHORTLIST, *sizes) if SHORTLIST in files else None
-    further = _FurtherGraphs(folder, manifest, config, alignment)
+    listed = None
+    if SHORTLIST in files:
+        listed = shortlist.read(folder / SHORTLIST, *sizes, manifest.get("sample", 0))
+    sample = [] if listed is None else listed.sample.tolist()
+    further = _FurtherGraphs(folder, manifest, config, alignment, sample)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
-            config.build(weights, shortlist=listed is not None),
+            config.build(weights, shortlist=listed is not None, sample=sample),
             token_rules(sizes, target, framing),
             shortlist=listed,
             positions=config.position_tables(weights),
@@ -245,26 +274,26 @@ class _FurtherGraphs:
         manifest: Mapping[str, Any],
         config: Architecture,
         alignment: Mapping[str, int] | None,
+        sample: Sequence[int],
     ) -> None:
         self._folder = folder
         self._config = config
         self._weights = {WEIGHTS: manifest["files"][WEIGHTS]}
-        self._shortlist = SHORTLIST in manifest["files"]
-        self._head = (alignment["layer"], alignment["head"]) if alignment else None
+        self._options: dict[str, Any] = {
+            "shortlist": SHORTLIST in manifest["files"],
+            "sample": sample,
+            "alignment": (alignment["layer"], alignment["head"]) if alignment else None,
+        }
 
     def attending(self, single: bool) -> bytes:
         """Write a decoder that says where it looks."""
         with self._read() as weights:
-            return self._config.build_attending(
-                weights, single=single, shortlist=self._shortlist, alignment=self._head
-            )
+            return self._config.build_attending(weights, single=single, **self._options)
 
     def draft(self, attends: bool) -> bytes | None:
         """Write a graph for drafts, if the network has one."""
         with self._read() as weights:
-            return self._config.build_draft(
-                weights, attends=attends, shortlist=self._shortlist, alignment=self._head
-            )
+            return self._config.build_draft(weights, attends=attends, **self._options)
 
     @contextmanager
     def _read(self) -> Iterator[Weights]:
@@ -272,6 +301,14 @@ class _FurtherGraphs:
         path = self._folder / WEIGHTS
         with naming(path), read_weights(path) as weights:
             yield weights
+
+
+def read_sizes(path: str | Path) -> tuple[int, int]:
+    """Read how many source and target tokens the network of a bundle has."""
+    manifest = Path(path) / MANIFEST
+    with naming(manifest):
+        config = read_architecture(read_manifest(manifest)["network"])
+    return config.source_vocabulary, config.target_vocabulary
 
 
 def read_network(path: str | Path) -> tuple[Architecture, dict[str, Float32]]:

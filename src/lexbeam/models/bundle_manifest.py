@@ -20,14 +20,15 @@ from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.model import Framing
 from lexbeam.text.moses_vocabulary import CODES, PIECES
 
-FORMAT, FORMAT_OF_MOSES = 2, 3
+FORMAT, FORMAT_OF_MOSES, FORMAT_OF_SAMPLE = 2, 3, 4
 MANIFEST = "manifest.json"
 WEIGHTS, SOURCE, TARGET, SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
 ALIGNMENT = ("layer", "head")
 ASIDE = "aside"
 """What has finished leaves its slot of the beam; see `lexbeam.models.model.Model`."""
 
-_READABLE = (1, 2, 3)  # format 1 had no framing, no precision and no origin
+_READABLE = (1, 2, 3, 4)  # format 1 had no framing, no precision and no origin
+_LARGEST_SAMPLE = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MOST_FRAMING = 1000  # tokens before or after a text
@@ -62,6 +63,7 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "origin": ("text or null", _is_text_or_none),
     "framing": ("an object", lambda value: isinstance(value, dict)),
     "finishing": (ASIDE, lambda value: value == ASIDE),
+    "sample": ("a number from 1 on", lambda value: _is_number(value, _LARGEST_SAMPLE)),
 }
 """The fields of a manifest: what each must be, in words and as a check."""
 
@@ -76,7 +78,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if manifest["format"] not in _READABLE:
         readable = f"{_READABLE[0]} to {_READABLE[-1]}"
         raise ModelError(f"{path}: format {manifest['format']}; this lexbeam reads {readable}")
-    moses = manifest["format"] == FORMAT_OF_MOSES
+    moses = manifest["format"] >= FORMAT_OF_MOSES and SOURCE not in manifest["files"]
     for name in (WEIGHTS, *((CODES, PIECES) if moses else (SOURCE,))):
         if name not in manifest["files"]:
             raise ModelError(f"{path}: {name} is not among the files")

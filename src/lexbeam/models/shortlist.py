@@ -1,7 +1,13 @@
 """Lexical shortlists: the few target tokens that a source sentence can be expected to need.
 
-Scoring a thousand tokens instead of the whole vocabulary makes small models fast. Each sentence has
-its own list: the union over a batch of sixteen sentences would be seven times as long.
+Scoring some hundred tokens instead of the whole vocabulary makes small models fast. Each sentence
+has its own list: the union over a batch of sixteen sentences would be seven times as long.
+
+What a list leaves out has a share of the probability, too. Firefox's models are used as if it had
+none: their scores are shares of the list. In a model that was trained with label smoothing that
+share is large, and larger where the model is unsure, so the scores of such a list would prefer
+outputs that it is unsure of. There a sample of the vocabulary, the same for all sentences, is
+scored with each list and stands for all that is not on it.
 """
 
 from __future__ import annotations
@@ -22,11 +28,21 @@ _HEADER = struct.Struct("<6Q")
 
 
 class Shortlist:
-    """Candidates for each source token, and the most frequent tokens for all."""
+    """Candidates for each source token, and the most frequent tokens for all.
+
+    ``sample`` names the tokens that stand for those that are not listed; without any, scores are
+    shares of the list.
+    """
 
     def __init__(
-        self, offsets: NDArray[np.int64], entries: NDArray[np.int64], first: int, vocabulary: int
+        self,
+        offsets: NDArray[np.int64],
+        entries: NDArray[np.int64],
+        first: int,
+        vocabulary: int,
+        sample: Sequence[int] | IntArray = (),
     ) -> None:
+        self.sample = np.asarray(sample, np.int64)
         self._offsets = offsets  # shape: (source vocabulary + 1,)
         self._entries = entries  # shape: (number of entries,)
         self._first = first
@@ -46,9 +62,44 @@ class Shortlist:
         return np.flatnonzero(chosen)
 
 
-def read(path: Path, source_vocabulary: int, target_vocabulary: int) -> Shortlist:
-    """Read Marian's binary shortlist and check it against the vocabularies."""
+def choose_sample(vocabulary: int, size: int) -> IntArray:
+    """Return so many ids, evenly over a vocabulary; all of it, if it has no more.
+
+    Ids are in order of frequency in most vocabularies, so frequent tokens and rare ones are in the
+    sample as they are in the vocabulary.
+    """
+    size = min(size, vocabulary)
+    return (2 * np.arange(size) + 1) * vocabulary // max(2 * size, 1)
+
+
+def pack(lists: Sequence[IntArray], for_all: IntArray, always: int) -> bytes:
+    """Return the content of Marian's binary shortlist, without a checksum.
+
+    ``lists`` has the target ids of each source token. The ids ``for_all`` sentences are listed with
+    the source token that every sentence has ``always``: the format itself can only name the first
+    ids of the vocabulary.
+    """
+    rows = [np.unique(ids) for ids in lists]
+    rows[always] = np.union1d(rows[always], for_all)
+    entries = np.concatenate(rows)
+    offsets = np.cumsum([0, *map(len, rows)])
+    header = _HEADER.pack(_MAGIC, 0, 0, max(map(len, rows)), len(offsets), len(entries))
+    return header + offsets.astype("<u8").tobytes() + entries.astype("<u4").tobytes()
+
+
+def read(path: Path, source_vocabulary: int, target_vocabulary: int, sample: int = 0) -> Shortlist:
+    """Read Marian's binary shortlist and check it against the vocabularies.
+
+    So many tokens become the ``sample`` that stands for what is not listed; 0: none do.
+    """
     data = read_unpacked(path, LARGEST_VOCABULARY)
+    return parse(data, path, source_vocabulary, target_vocabulary, sample)
+
+
+def parse(
+    data: bytes, path: Path, source_vocabulary: int, target_vocabulary: int, sample: int = 0
+) -> Shortlist:
+    """Read the content of a shortlist, as `read` does; errors name the path."""
     if len(data) < _HEADER.size:
         raise ModelError(f"{path}: the file is cut short")
     magic, _, first, _, offset_count, entry_count = _HEADER.unpack_from(data)
@@ -70,4 +121,5 @@ def read(path: Path, source_vocabulary: int, target_vocabulary: int) -> Shortlis
         or (entry_count and entries.max() >= target_vocabulary)
     ):
         raise ModelError(f"{path}: damaged: entries outside the vocabulary or out of order")
-    return Shortlist(offsets, entries.astype(np.int64), int(first), target_vocabulary)
+    ids = choose_sample(target_vocabulary, sample)
+    return Shortlist(offsets, entries.astype(np.int64), int(first), target_vocabulary, ids)

@@ -7,10 +7,10 @@ end. `automaton` keeps what each hypothesis has met.
 
 from __future__ import annotations
 
-from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.patterns import Beginning, Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.beam_search import decode
 from lexbeam.search.scorer import Scorer, Scores
 from lexbeam.search.settings import Settings
 
-__all__ = ["Form", "Hypothesis", "Pattern", "Scorer", "Scores", "Settings", "decode"]
+__all__ = ["Beginning", "Form", "Hypothesis", "Pattern", "Scorer", "Scores", "Settings", "decode"]

@@ -20,7 +20,6 @@ from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.compiled import compile_requests
 from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
 from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
@@ -49,6 +48,7 @@ def decode(
     boundary: ArrayLike | None = None,
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
+    joining: ArrayLike | None = None,
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
@@ -60,46 +60,41 @@ def decode(
 ) -> list[list[Hypothesis]]:
     """Return the best outputs of each sentence that have all its phrases, best first.
 
-    A phrase that can't be met whatever the model says is a ConstraintError, a scorer that breaks
-    its protocol a ScorerError.
+    What can't be met is a ConstraintError, a scorer that breaks its protocol a ScorerError.
 
     Args:
         scorer: the model.
         sources: one per sentence, in whatever form the model reads.
         phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
             A phrase given n times must occur n times; different phrases may share tokens.
-        avoid: for each sentence, the token sequences that its output must not have.
+        avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended; then phrases count as whole
-            words only. # shape of this and the next two: (vocabulary,)
+            words only. # shape of this and the next three: (vocabulary,)
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
+        joining: how tokens join parts of compounds (`automaton.whole_words`).
         observer: is called after every step with what it did.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
-        find_displaced: is shown the draft of each sentence with ties, and returns what its output
-            must not have; None: the draft will do, and there is no output (`search.drafting`).
+        find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
     """
     settings = replace(settings or Settings(), **arguments)
-    size, eos = scorer.vocabulary_size, scorer.eos
-    words = WordBoundaries.of(boundary, closing, size, eos, starting)
-    holds, number = can_hold(scorer), len(sources)
+    size, eos, holds, number = scorer.vocabulary_size, scorer.eos, can_hold(scorer), len(sources)
+    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:
         return []
-    limits = read_limits(max_length, number)
-    finishing = FinishingRules.of(scorer, aside, cut)
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
-    attends = can_attend(scorer) and align
-    compiled = compile_requests(scorer, requests, limits, words)
+    finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied)
-    drafted = draft_batch(batch, compiled, find_displaced)
+    drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
 
 
@@ -236,7 +231,7 @@ class Search:
 
     def remove_done(self, number: int) -> None:
         """Let sentences that are done leave the batch, with their results."""
-        if not self.finished.any and self.beam.live[:, 0].all():
+        if not self.finished.any and self.beam.live.any(axis=1).all():
             return  # nothing has ended, and every sentence goes on
         longest: IntArray | FloatArray = self.step.limit.limits + (not self.finishing.cut)
         if self.settings.stop == "likely":

@@ -22,7 +22,7 @@ from lexbeam.search.compiled import Compiled, compile_requests
 from lexbeam.search.draft import Draft, is_worth_a_draft, write_draft
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.future_cost import expected_lengths
-from lexbeam.search.request import avoid_more
+from lexbeam.search.request import Request, avoid_more
 from lexbeam.search.scorer import Scorer, can_hold, can_restart
 from lexbeam.search.settings import Settings
 from lexbeam.search.stopping import likely_longest
@@ -64,9 +64,12 @@ class Drafted(NamedTuple):
     """The sentences that are not to be searched."""
 
 
-def draft_batch(batch: Batch, compiled: Compiled, find_displaced: FindDisplaced | None) -> Drafted:
+def draft_batch(
+    batch: Batch, requests: Sequence[Request], find_displaced: FindDisplaced | None
+) -> Drafted:
     """Let the model read a batch, write its drafts and ask what is displaced."""
-    scorer, requests, settings = batch.scorer, compiled.requests, batch.settings
+    scorer, settings = batch.scorer, batch.settings
+    compiled = compile_requests(scorer, requests, batch.limits, batch.words)
     wanted = [request.tokens for request in requests]
     state = scorer.start(batch.sources, wanted)
     layouts = [] if compiled.automaton is None else compiled.automaton.layouts

@@ -36,7 +36,6 @@ from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArr
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ROOT
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.draft import Draft
 
@@ -201,12 +200,14 @@ class FutureCost:
         mean = self._mean
         after = self._sum[:, 1] + _EXPECTATION_WEIGHT * _CONTINUES * mean
         after /= self._number[:, 1] + _EXPECTATION_WEIGHT
+        priced = None
+        if self._prices is not None:
+            priced = self._prices[min(step + 1, len(self._prices) - 1)]
+            if self.drafts.all():
+                return priced, after
         progress = np.minimum((step + 1) / self._expected, 1.0)
         first = mean * (AT_THE_START + (1.0 - AT_THE_START) * progress)
-        if self._prices is not None:
-            place = min(step + 1, len(self._prices) - 1)
-            first = np.where(self.drafts > 0, self._prices[place], first)
-        return first, after
+        return first if priced is None else np.where(self.drafts > 0, priced, first), after
 
 
 def prices_by_place(draft: Draft, follows: BoolArray) -> FloatArray:
@@ -263,7 +264,7 @@ def _beyond_first_tokens(automaton: Automaton) -> IntArray:
     """Return 1 for nodes after more than the first token of a phrase, else 0. # shape: (nodes,)."""
     beyond = [0]
     for trie in automaton.tries:
-        begins = {ROOT, trie.start, trie.apart}
+        begins = trie.begins
         first = {child for node in begins for child in trie.nodes[node].children.values()}
         beyond += [int(node not in first) for node in range(len(trie.nodes))]
     return np.array(beyond)

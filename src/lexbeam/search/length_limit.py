@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
@@ -119,14 +121,13 @@ class LengthLimit:
         other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
 
-        def late(ids: IntArray) -> BoolArray:
-            after = automaton.advance(here.column(), ids)
-            return self._is_late(after, sentence[:, None], forced)
+        def late(rows: IntArray, ids: IntArray) -> BoolArray:
+            after = automaton.advance(here.take(rows).column(), ids)
+            return self._is_late(after, sentence[rows, None], forced)
 
-        in_time = ~late(scores.top_ids)
-        in_time &= in_time.cumsum(axis=1) <= most
+        in_time = _first_in_time(scores.top_ids, late, most)
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
-        closed = late(tokens)
+        closed = late(np.arange(len(tokens)), tokens)
         if helpful:  # They are asked for in case that nothing else is at hand.
             asked = ~closed[:, :-helpful] & (tokens[:, :-helpful] != PAD)
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
@@ -144,3 +145,23 @@ class LengthLimit:
         late: BoolArray = self._remaining.needs(after, self._sentences[sentence], left) > left
         late &= (self._step >= self._tight_from)[sentence]
         return late if forced is None else late & ~forced[sentence]
+
+
+def _first_in_time(
+    ids: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: int
+) -> BoolArray:
+    """Return a mask of the first ``most`` of each row's tokens that are not late.
+
+    What stands behind them is not looked at: mostly the first ones are in time, and it may be
+    long work to know that a token is.
+    """
+    in_time = np.zeros(ids.shape, np.bool_)
+    rows = np.arange(len(ids))
+    for start in range(0, ids.shape[1], most):
+        some = slice(start, start + most)
+        in_time[rows, some] = ~late(rows, ids[rows, some])
+        in_time[rows, some] &= in_time[rows].cumsum(axis=1)[:, some] <= most
+        rows = rows[in_time[rows].sum(axis=1) < most]
+        if not len(rows):
+            break
+    return in_time

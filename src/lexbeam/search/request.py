@@ -15,6 +15,7 @@ from typing import Any, Literal
 from lexbeam.errors import ConstraintError, InputError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import (
+    Beginning,
     Form,
     Pattern,
     TokenConstraint,
@@ -160,7 +161,11 @@ class _Reader:
 
     def avoided(self, given: Any) -> list[Tokens]:
         """Return the avoided phrases as tuples of plain integers."""
-        return [self._phrase(_Name("avoided", n), each) for n, each in enumerate(self._list(given))]
+        read: list[Tokens] = []
+        for number, phrase in enumerate(self._list(given)):
+            tokens = self._phrase(_Name("avoided", number), phrase)
+            read.append(Beginning(tokens) if isinstance(phrase, Beginning) else tokens)
+        return read
 
     def prefix(self, given: Any) -> Tokens:
         """Return the prefix, which may be empty; None stands for an empty one."""
@@ -185,11 +190,7 @@ class _Reader:
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
         """Return a pattern with plain integers in it."""
         parts = tuple(
-            tuple(
-                dict.fromkeys(
-                    Form(self._phrase(name, f.tokens), bool(f.first), bool(f.apart)) for f in part
-                )
-            )
+            tuple(dict.fromkeys(replace(f, tokens=self._phrase(name, f.tokens)) for f in part))
             for part in pattern.parts
         )
         if not parts or not all(parts):
@@ -202,6 +203,12 @@ class _Reader:
             raise self._error(
                 f"{name}: a part with nothing but forms that begin the output has to be a "
                 "pattern of its own, with no penalty and not at the end"
+            )
+        joined = any(form.in_compounds for part in parts for form in part)
+        if joined and (len(parts) > 1 or checked.last or checked.exact):
+            raise self._error(
+                f"{name}: parts of compounds count only in a pattern of one part that is neither "
+                "exact nor at the end"
             )
         return checked
 
@@ -238,7 +245,8 @@ def _without_avoided_forms(
         return request
 
     def allowed(form: Form, strict: bool) -> bool:
-        return not any(_occurs(avoided, form.tokens, words, strict) for avoided in request.avoid)
+        on = strict or form.goes_on
+        return not any(_occurs(avoided, form.tokens, words, on) for avoided in request.avoid)
 
     kept: list[TokenConstraint] = []
     alike: dict[Pattern, dict[Pattern, int]] = {}
@@ -300,7 +308,7 @@ def _occurs(avoided: Tokens, tokens: Tokens, words: WordBoundaries | None, goes_
     n = len(avoided)
     for end in range(n, len(tokens) + 1):
         if tokens[end - n : end] == avoided:
-            if words is None or not words.waits(avoided):
+            if words is None or isinstance(avoided, Beginning) or not words.waits(avoided):
                 return True
             if words.ends(tokens[end]) if end < len(tokens) else not goes_on:
                 return True

@@ -212,11 +212,10 @@ class SearchStep:
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
-        ties_left = self.ties is not None and self.ties.any_unmet(here, sentence)
-        attends = self.attends or ties_left
-        scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here), attends)
-        tied = None
-        if self.ties is not None and ties_left and scores.attention is not None:
+        tied, due = None, self.ties is not None and self.ties.any_unmet(here, sentence)
+        given = beam, live, tokens, ban, automaton.hold(here), self.attends or due
+        scores = self._ask_model(*given)
+        if self.ties is not None and due and scores.attention is not None:
             offered = tokens, targets
             scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
         if self.limit.tight:
@@ -283,8 +282,6 @@ class SearchStep:
             if may_end is not None and self.prefix.forced is not None:
                 may_end = may_end | self.prefix.forced[sentence]
         return Answered(beam, live, scores, self.prefix.first, may_end)
-
-    # --- ends ---------------------------------------------------------------------------------
 
     def _ends(self, candidates: Candidates) -> BoolArray:
         """Return a mask of the candidates that end. # shape: (sentences, candidates)."""

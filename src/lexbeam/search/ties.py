@@ -24,7 +24,7 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ROOT, Trie
+from lexbeam.search.automaton.trie import Trie
 from lexbeam.search.draft import Draft
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
@@ -182,7 +182,7 @@ class Ties:
 
 def _bits_of_first_tokens(trie: Trie) -> list[int]:
     """Return for each node the bits of what its string, a single token, is the beginning of."""
-    begins = {ROOT, trie.start, trie.apart}
+    begins = trie.begins
     first = {child for node in begins for child in trie.nodes[node].children.values()} - begins
     bits = [0] * len(trie.nodes)
     for number in first:

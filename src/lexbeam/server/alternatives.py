@@ -25,7 +25,8 @@ from lexbeam.translation.results import Translation
 _WANTED = 6
 _SHORT = 3  # letters: articles, prepositions and the like
 _DEAREST = 5.5  # log-probability that a sentence may lose by a word that is a piece by itself
-_DEAREST_OF_PIECES = 3.2  # the same, of short words and of those the model has put together
+_DEAREST_OF_PIECES = 4.2  # the same, of words that the model has put together of pieces
+_DEAREST_SHORT = 3.2  # the same, of short words
 _ALIKE = 0.6  # the share of a word from which on another one is taken for a form of it
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 
@@ -111,8 +112,9 @@ def _choices(
                 continue
             word, start = found
             cost = most - log_prob(each.text, each.score)
-            is_piece = len(word) > _SHORT and model.translator.word_choices.length(word) == 1
-            if cost <= (_DEAREST if is_piece else _DEAREST_OF_PIECES):
+            is_piece = model.translator.word_choices.length(word) == 1
+            dearest = _DEAREST if is_piece else _DEAREST_OF_PIECES
+            if cost <= (dearest if len(word) > _SHORT else _DEAREST_SHORT):
                 yield _Choice(word, start, each.text, each.score, cost)
 
 
@@ -139,7 +141,9 @@ def _distinct(choices: Iterator[_Choice], place: _Place, source: str) -> list[_C
     for choice in sorted(choices, key=lambda choice: choice.cost):
         word, text = choice.word, choice.translation
         others = [place.word, *(each.word for each in best)]
-        if word in copied or any(_alike(word, other) for other in others):
+        if _is_copied(word, copied) or any(_alike(word, other) for other in others):
+            continue
+        if _joined(text) == _joined(place.translation):
             continue
         replaces = _count(text, place.word) < _count(place.translation, place.word)
         is_new = _count(text, word) > _count(place.translation, word)
@@ -148,9 +152,21 @@ def _distinct(choices: Iterator[_Choice], place: _Place, source: str) -> list[_C
     return best
 
 
+def _is_copied(word: str, copied: set[str]) -> bool:
+    """Return whether a word is one of the source, or looks like a form of one."""
+    return word in copied or any(len(c) > _SHORT and word.startswith(c) for c in copied)
+
+
+def _joined(text: str) -> str:
+    """Return a text without what tells its words from each other."""
+    return text.casefold().replace(" ", "")
+
+
 def _alike(word: str, other: str) -> bool:
-    """Return whether two words are the same, or may be forms of the same one."""
+    """Return whether a word is another one, has it in it, or may be a form of the same."""
     one, two = word.casefold(), other.casefold()
+    if len(two) > _SHORT and two in one:
+        return True
     shared = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
     if shared is None:  # one of them begins with the other
         return min(len(one), len(two)) > _SHORT or one == two

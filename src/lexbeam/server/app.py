@@ -60,6 +60,7 @@ _STATIC = {
     "page.css": "text/css",
     "api.js": "text/javascript",
     "choices.js": "text/javascript",
+    "elements.js": "text/javascript",
     "page.js": "text/javascript",
     "state.js": "text/javascript",
     "words.js": "text/javascript",
@@ -82,6 +83,7 @@ ENDPOINTS: list[Endpoint] = [
     *native.ENDPOINTS,
     Endpoint("/metrics", _metrics, public=True, summary="Counters for Prometheus"),
     Endpoint("/openapi.json", _openapi, public=True, summary="This description"),
+    Endpoint("/spec", _openapi, public=True, summary="The same, where LibreTranslate has it"),
 ]
 
 

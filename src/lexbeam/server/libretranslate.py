@@ -115,11 +115,9 @@ async def languages(call: Call) -> Any:
 
 
 async def detect(call: Call) -> Any:
-    """Say which language a text is in."""
-    text = call.fields.string("q")
-    if not text:
-        raise bad_request("Invalid request: missing q parameter")
-    found = call.context.models.detect(text)
+    """Say which language a text is in, or texts of one language that come as a list."""
+    texts, _ = _texts(call)
+    found = call.context.models.detect("\n".join(texts))
     return [
         {"language": code, "confidence": round(100 * sure)}
         for i, (code, sure) in enumerate(found)

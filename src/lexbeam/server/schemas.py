@@ -154,7 +154,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
             **WISHES,
         )
     ),
-    ("POST", "/detect"): _both(_object("q", q=_TEXT)),
+    ("POST", "/detect"): _both(_object("q", q={"anyOf": [_TEXT, {**_STRINGS, "minItems": 1}]})),
     ("POST", "/translate_file"): _file(source=_STRING, target=_STRING),
     ("POST", "/v1/translate"): _json(
         {"anyOf": [_RECORD, _object("records", records=_list(_ANY_RECORD))]}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexbeam.errors import InputError, MissingExtraError, SettingError
 from lexbeam.search.settings import at_least
+from lexbeam.study.competing_terms import read_competing_terms
 
 if TYPE_CHECKING:
     from lexbeam.study.plan import Plan as _Plan
@@ -68,6 +69,10 @@ def run(
         at_least(1, "limit", limit)
     checked_plan = _check_plan(plan)
     text = read_test_set(Path(source), Path(reference), limit)
+    if checked_plan.terms is None and "terms" in (only or ()):
+        raise SettingError("the part terms needs a file of terms: give it as terms=, or --terms")
+    if checked_plan.terms is not None:
+        read_competing_terms(checked_plan.terms, text.sources, partly=limit is not None)
     _make_folder(Path(out))
     experiment = Experiment.open(model, text, Path(out), seed, threads)
     progress = progress or (lambda *_: None)

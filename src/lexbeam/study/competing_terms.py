@@ -70,8 +70,12 @@ class TermCounts(NamedTuple):
         return TermCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def read_competing_terms(path: Path, sources: Sequence[str]) -> dict[int, list[CompetingTerm]]:
+def read_competing_terms(
+    path: Path, sources: Sequence[str], partly: bool = False
+) -> dict[int, list[CompetingTerm]]:
     """Return the terms of each sentence that has any, in the order of the sentences.
+
+    ``partly`` says that the sources are the beginning of a text: terms behind it are left out.
 
     Raises:
         InputError: a line has other columns, or its source word is not where it says.
@@ -86,6 +90,8 @@ def read_competing_terms(path: Path, sources: Sequence[str]) -> dict[int, list[C
             )
         sentence, term = int(columns[0]), CompetingTerm(int(columns[1]), *columns[2:])
         start, end = term.span
+        if partly and sentence >= len(sources):
+            continue
         if sentence >= len(sources) or sources[sentence][start:end] != term.source:
             raise InputError(f"{where}: sentence {sentence} has no {term.source!r} at {start}")
         terms.setdefault(sentence, []).append(term)

@@ -17,6 +17,7 @@ from lexbeam.study.parts.placement import Placement
 from lexbeam.study.parts.speed import Speed
 from lexbeam.study.parts.stopping import Pruning, Stopping
 from lexbeam.study.parts.summary import model_name, show_set_up, show_summary
+from lexbeam.study.parts.terms import Terms
 from lexbeam.study.plan import Part, Plan
 from lexbeam.study.report.writing import write_report
 
@@ -33,6 +34,7 @@ PARTS: dict[str, Part] = {
         Aversion(),
         Garbage(),
         DictionaryConstraints(),
+        Terms(),
     )
 }
 """The parts of a study by name, in the order of the report."""
@@ -54,6 +56,7 @@ def measure_and_report(
 
     Parts that were not asked for are in the report too if all their cells were measured before.
     """
+    parts = [part for part in parts if plan.terms or not isinstance(part, Terms)]
     experiment.measure((cell for part in parts for cell in part.cells(plan)), progress)
     ready = [
         part
@@ -66,8 +69,8 @@ def measure_and_report(
     sections.append(show_constraints_met(experiment, cells))
     title = f"What constraints do to {model_name(experiment)}"
     write_report(out, "report", title, sections, ("tables", "figures"))
-    for part in ready:
-        if isinstance(part, Speed):
-            times = [part.show_times(plan, experiment)]
-            write_report(out, "times", f"{title}: seconds", times, ("times", "times"))
+    timed = [part for part in ready if isinstance(part, Speed | Terms)]
+    if timed:
+        times = [part.show_times(plan, experiment) for part in timed]
+        write_report(out, "times", f"{title}: seconds", times, ("times", "times"))
     return out / "report.html"

@@ -51,6 +51,7 @@ class Plan:
     gbs_bases: tuple[int, ...] = (1, 5, 10)
     parallel: Path | None = None
     entities: Path | None = None
+    terms: Path | None = None
 
     def __post_init__(self) -> None:
         for algorithm in self.algorithms:

@@ -2,15 +2,24 @@
 
 There are three rules. ``exact``: as it is written. ``start``: a phrase that is written small may
 also be capitalised where it is the first word of a sentence. ``any``: case does not matter.
+Inside compounds `lexbeam.text.compounds` says more.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
+from lexbeam.text.compounds import (
+    begins_word,
+    ends_word,
+    goes_on_before,
+    goes_on_behind,
+    lowered,
+    may_be_part,
+)
 from lexbeam.text.word_boundaries import Span, is_word_character, occurrences, stands_alone
 
 Case = Literal["exact", "start", "any"]
@@ -44,13 +53,34 @@ def variants(phrase: str, case: Case) -> list[Variant]:
     return [Variant(spelling) for spelling in dict.fromkeys(spellings)]
 
 
-def matches(text: str, phrase: str, case: Case, starts: Sequence[int] = (0,)) -> list[Span]:
-    """Return the spans at which a phrase stands in a text as whole words, from left to right.
+def compound_spellings(phrase: str, case: Case) -> tuple[list[str], list[str]]:
+    """Return how a phrase may be written as the first and as the last part of a compound.
 
-    ``starts`` are the offsets at which the sentences of the text begin, in rising order.
+    With ``any``, these are the likely ones; there are more.
     """
     if case == "any":
-        return list(_folded_occurrences(text, phrase))
+        whole = [variant.text for variant in variants(phrase, case)]
+        return whole, whole
+    first = [phrase] if case == "exact" else [phrase, capitalised(phrase)]
+    return list(dict.fromkeys(first)), list(dict.fromkeys((phrase, lowered(phrase))))
+
+
+def matches(
+    text: str,
+    phrase: str,
+    case: Case,
+    starts: Sequence[int] = (0,),
+    compound: bool = False,
+) -> list[Span]:
+    """Return the spans at which a phrase stands in a text as whole words, from left to right.
+
+    ``starts`` are the offsets at which the sentences of the text begin, in rising order. With
+    ``compound``, also where it is part of a compound.
+    """
+    if compound and may_be_part(phrase):
+        return sorted({*matches(text, phrase, case, starts), *_in_compounds(text, phrase, case)})
+    if case == "any":
+        return [s for s in _folded_spans(text, phrase) if stands_alone(text, s)]
     spans = list(occurrences(text, phrase))
     large = capitalised(phrase)
     if case == "start" and large != phrase:
@@ -64,8 +94,31 @@ def _is_first(text: str, offset: int, starts: Sequence[int]) -> bool:
     return sentence >= 0 and not any(map(is_word_character, text[starts[sentence] : offset]))
 
 
-def _folded_occurrences(text: str, phrase: str) -> Iterator[Span]:
-    """Yield the spans at which a phrase stands in a text as whole words, in any case."""
+def _in_compounds(text: str, phrase: str, case: Case) -> Iterator[Span]:
+    """Yield the spans at which a phrase is the first or the last part of a compound."""
+    first, last = compound_spellings(phrase, case)
+    spans = _folded_spans(text, phrase) if case == "any" else _spans(text, {*first, *last})
+    for start, end in spans:
+        written = text[start:end]
+        behind = begins_word(text, start) and goes_on_behind(text, end)
+        before = ends_word(text, end) and goes_on_before(text, start)
+        if case != "any":
+            behind, before = behind and written in first, before and written in last
+        if behind or before:
+            yield start, end
+
+
+def _spans(text: str, phrases: Collection[str]) -> Iterator[Span]:
+    """Yield the spans at which phrases stand in a text, as whole words or not."""
+    for phrase in phrases:
+        start = text.find(phrase)
+        while start >= 0:
+            yield start, start + len(phrase)
+            start = text.find(phrase, start + 1)
+
+
+def _folded_spans(text: str, phrase: str) -> Iterator[Span]:
+    """Yield the spans at which a phrase stands in a text in any case, as whole words or not."""
     folded, origin = _fold(text)
     wanted = phrase.casefold()
     start = folded.find(wanted) if wanted else -1
@@ -74,9 +127,7 @@ def _folded_occurrences(text: str, phrase: str) -> Iterator[Span]:
         # A character may fold into several: ß into ss. Half of it is no match.
         whole_start = start == 0 or origin[start] != origin[start - 1]
         if whole_start and (end == len(folded) or origin[end] != origin[end - 1]):
-            span = origin[start], origin[end] if end < len(folded) else len(text)
-            if stands_alone(text, span):
-                yield span
+            yield origin[start], origin[end] if end < len(folded) else len(text)
         start = folded.find(wanted, start + 1)
 
 

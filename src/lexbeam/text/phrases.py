@@ -28,12 +28,16 @@ class Spelling:
     """Whether the output begins with it and may go on with its last word."""
     first: bool = False
     """Whether it counts only as the beginning of the output."""
+    inside: bool = False
+    """Whether it counts only as the last part of a compound."""
+    goes_on: bool = False
+    """Whether it counts as the first part of a compound, too."""
 
     @property
     def apart(self) -> bool:
         """Whether it counts only where no word goes on before it."""
         texts = (self.surface, self.written or self.surface)
-        return not self.spaced and any(are_glued("a", text[0]) for text in texts)
+        return not (self.spaced or self.inside) and any(are_glued("a", text[0]) for text in texts)
 
     @property
     def is_rewritten(self) -> bool:

@@ -16,15 +16,17 @@ from typing import Self
 
 import numpy as np
 import sentencepiece
+from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
+from lexbeam.text.compounds import is_letter, joining_flags
 from lexbeam.text.languages import base_language
 from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed
 from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
 from lexbeam.text.token_offsets import spans_between, token_offsets
-from lexbeam.text.vocabulary import SPACE, Processor
+from lexbeam.text.vocabulary import SPACE, Processor, written_by_pieces
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
@@ -313,6 +315,31 @@ class TargetText:
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
 
 
+def spell_inside(target: TargetText, phrase: str) -> list[Spelling]:
+    """Return the spellings of a phrase right behind a letter; none if that is not known."""
+    if target._bare is None or not is_letter(phrase[0]):
+        return []
+    spelling = target._spelling(target._bare, phrase, spaced=False)
+    known = spelling.surface == phrase and not spelling.pieces
+    return [replace(spelling, inside=True)] if known else []
+
+
+def word_marks(
+    target: TargetText, vocabulary_size: int
+) -> tuple[BoolArray, BoolArray, BoolArray, NDArray[np.uint8]]:
+    """Return the tokens that can't continue a word, that end one, that begin with a space.
+
+    And how each token joins parts of compounds (`lexbeam.text.compounds`): not at all in
+    vocabularies that write the end of a word into its pieces, where a word that goes on is
+    spelled otherwise.
+    """
+    boundary, closing = target.masks(vocabulary_size)
+    joining = np.zeros(vocabulary_size, np.uint8)
+    if target._bare is not None:
+        joining = _joining(target._processor, vocabulary_size)
+    return boundary, closing, target.spaced_tokens(vocabulary_size), joining
+
+
 def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Spelling:
     """Return the spelling of a phrase between two other words, if it differs there."""
     word: list[int] = processor.encode("a")
@@ -328,25 +355,18 @@ def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Sp
 def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
     """Return the masks of a vocabulary; cached, since engine and search both ask for them."""
     size = min(processor.get_piece_size(), vocabulary_size)
-    boundary, closing = word_masks(_written_by_pieces(processor, size), vocabulary_size)
+    boundary, closing = word_masks(written_by_pieces(processor, size), vocabulary_size)
     boundary[_eos(processor)] = True
     boundary.flags.writeable = closing.flags.writeable = False
     return boundary, closing
 
 
-def _written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
-    """Yield what each piece adds to a text; nothing if that is not known."""
-    ids = list(range(size))
-    silent = (processor.is_control, processor.is_unknown)
-    flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
-    for piece, is_byte, flag in zip(
-        processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True
-    ):
-        if is_byte:
-            code = int(piece[3:5], 16)  # written as <0xNN>
-            yield chr(code) if code < 0x80 else ""
-        else:
-            yield "" if any(flag) else piece.replace(SPACE, " ")
+@lru_cache(maxsize=4)
+def _joining(processor: Processor, vocabulary_size: int) -> NDArray[np.uint8]:
+    size = min(processor.get_piece_size(), vocabulary_size)
+    flags = joining_flags(written_by_pieces(processor, size), vocabulary_size)
+    flags.flags.writeable = False
+    return flags
 
 
 def _without_space(processor: Processor) -> Processor | None:

@@ -1,7 +1,8 @@
 """How a vocabulary spells a phrase where it touches punctuation.
 
 Behind a space *Next* may be the piece ``▁Next``, behind a quotation mark ``N`` and ``ext``. And
-a vocabulary may have pieces that join a phrase with what stands beside it, such as ``▁(3``.
+a vocabulary may have pieces that join a phrase with what stands beside it, such as ``▁(3``, or
+``-19`` in *COVID-19*.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _SURROUNDINGS = (
     ("[", "]"),
     ("<", ">"),
     ("-", "-"),
+    ("b-", ""),
+    ("", "-b"),
     ("/", "/"),
     ("=", ":"),
     ("", "."),

@@ -7,7 +7,7 @@ pieces in the same way: those that begin a word begin with `SPACE`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 SPACE = "▁"
@@ -55,3 +55,18 @@ class Processor(Protocol):
 
     def is_unused(self, ids: list[int], /) -> list[bool]:
         """Return whether each id is one that no text is cut into."""
+
+
+def written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
+    """Yield what each piece adds to a text; nothing if that is not known."""
+    ids = list(range(size))
+    silent = (processor.is_control, processor.is_unknown)
+    flags = zip(*(is_silent(ids) for is_silent in silent), strict=True)
+    for piece, is_byte, flag in zip(
+        processor.id_to_piece(ids), processor.is_byte(ids), flags, strict=True
+    ):
+        if is_byte:
+            code = int(piece[3:5], 16)  # written as <0xNN>
+            yield chr(code) if code < 0x80 else ""
+        else:
+            yield "" if any(flag) else piece.replace(SPACE, " ")

@@ -83,18 +83,28 @@ def align(
 
 def _align_missing(files: Sequence[Path], corpora: Sequence[tuple[Words, Words]]) -> None:
     """Align each corpus whose links are not kept yet."""
-    thot = _import_thot()
     sources = [words for source, _ in corpora for words in source]
     targets = [words for _, target in corpora for words in target]
-    folder = files[0].parent
-    forth = _learn(thot.FastAlignModel, folder / "model-forth", sources, targets)
-    back = _learn(thot.FastAlignModel, folder / "model-back", targets, sources)
-    aligner = thot.SymmetrizedAligner(forth, back)
-    aligner.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
+    aligner = _learn_both(files[0].parent, sources, targets)
     for file, sides in zip(files, corpora, strict=True):
         if not file.exists():
             _say(f"aligning {len(sides[0]):,} pairs")
             _write(file, sides, list(_best(aligner, *sides)))
+
+
+def align_words(folder: Path, sources: Words, targets: Words) -> Iterator[Links]:
+    """Align the words of each pair; models that are learnt meanwhile are kept in a folder."""
+    yield from _best(_learn_both(folder, sources, targets), sources, targets)
+
+
+def _learn_both(folder: Path, sources: Words, targets: Words) -> Any:
+    """Learn to align in both directions; return what makes one alignment of the two."""
+    thot = import_thot()
+    forth = _learn(thot.FastAlignModel, folder / "model-forth", sources, targets)
+    back = _learn(thot.FastAlignModel, folder / "model-back", targets, sources)
+    aligner = thot.SymmetrizedAligner(forth, back)
+    aligner.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
+    return aligner
 
 
 def _learn(kind: Any, folder: Path, sources: Words, targets: Words) -> Any:
@@ -167,11 +177,12 @@ def _digest(vocabulary: Vocabulary, corpora: Sequence[Sequence[Pair]]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _import_thot() -> Any:
+def import_thot() -> Any:
+    """Return the library that aligns words."""
     try:
         import thot.alignment as thot  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError("guided alignment", "train") from error
+        raise MissingExtraError("word alignment", "train") from error
     return thot
 
 

@@ -130,6 +130,18 @@ class AlignmentConfig:
 
 
 @dataclass(frozen=True)
+class ShortlistConfig:
+    """The few tokens that a sentence's output is chosen from, by the words of the sentence."""
+
+    translations: int = 0
+    """Translations listed for each source token; 0: there is no list, any token may be said."""
+    frequent: int = 200
+    """The most frequent target tokens, listed for every sentence."""
+    sample: int = 512
+    """Tokens whose scores stand for all that is not listed; 0: scores are shares of the list."""
+
+
+@dataclass(frozen=True)
 class RunConfig:
     """A whole training run."""
 
@@ -145,6 +157,7 @@ class RunConfig:
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
+    shortlist: ShortlistConfig = field(default_factory=ShortlistConfig)
 
 
 def read_config(path: Path) -> RunConfig:
@@ -248,6 +261,14 @@ def _check(config: RunConfig, path: Path) -> None:
         (_is_time(schedule.end), "schedule.end", "a date and time, as 2030-01-31T16:05"),
         (0 <= training.ema < 1, "training.ema", share),
         (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
+        (
+            config.shortlist.translations == 0
+            or (config.shortlist.translations > 0 and network.kind == "transformer"),
+            "shortlist.translations",
+            "0 or above, and 0 if the network is not a transformer",
+        ),
+        (config.shortlist.frequent >= 0, "shortlist.frequent", "0 or above"),
+        (config.shortlist.sample >= 0, "shortlist.sample", "0 or above"),
         (
             0 <= config.alignment.head < (network.heads if network.kind == "transformer" else 1),
             "alignment.head",

@@ -16,8 +16,9 @@ import torch
 from torch import nn
 
 from lexbeam.errors import InputError
+from lexbeam.models.bundle import add_shortlist
 from lexbeam.train import checkpoint
-from lexbeam.train.alignment import align, concatenate
+from lexbeam.train.alignment import Alignments, align, concatenate
 from lexbeam.train.batches import EncodedPairs
 from lexbeam.train.config import Corpus, RunConfig, read_config, to_table
 from lexbeam.train.corpus import Pair, read_clean, read_pairs
@@ -28,6 +29,7 @@ from lexbeam.train.guide import Guide
 from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
 from lexbeam.train.networks import make_network
 from lexbeam.train.parts import TiedNetwork
+from lexbeam.train.shortlist import from_alignments
 from lexbeam.train.start import copy_vocabulary, load_weights
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
 from lexbeam.train.words import PieceWords
@@ -54,6 +56,8 @@ class Material:
     guide: Guide | None = None
     """Alignments of the text to train on, where attention is to learn them."""
     dev_guides: Sequence[Guide | None] = ()
+    alignments: Sequence[Alignments] = ()
+    """Of the text to train on, by corpus."""
 
 
 def run_file(path: Path) -> Path | None:
@@ -78,6 +82,8 @@ def export_file(path: Path) -> Path:
         raise InputError(f"{directory}: no checkpoint to export yet")
     torch.set_num_threads(config.threads or os.cpu_count() or 1)
     material = prepare(config)
+    if config.shortlist.translations:
+        material = align_material(config, material)
     network = make_network(config.network, material.vocabulary.size)
     return write_bundle(config, material, network)
 
@@ -109,13 +115,16 @@ def prepare(config: RunConfig) -> Material:
 
 
 def align_material(config: RunConfig, material: Material) -> Material:
-    """Align all text, if attention is to learn it."""
-    if not config.alignment.weight:
+    """Align all text, if attention is to learn it or a shortlist is to be made from it."""
+    if not config.alignment.weight and not config.shortlist.translations:
         return material
     corpora = [pairs for _, pairs in (*material.train, *material.dev)]
     found = align(Path(config.directory), material.vocabulary, corpora)
     words = PieceWords(material.vocabulary.pieces)
     trained = len(material.train)
+    material = replace(material, alignments=found[:trained])
+    if not config.alignment.weight:
+        return material
     return replace(
         material,
         guide=Guide(words, concatenate(found[:trained])),
@@ -176,6 +185,12 @@ def write_bundle(config: RunConfig, material: Material, network: TiedNetwork) ->
     network.eval()
     bundle = Path(config.directory) / BUNDLE
     export(config, network, material.vocabulary, bundle, _sample(material.train))
+    if config.shortlist.translations:
+        corpora = [pairs for _, pairs in material.train]
+        listed = from_alignments(
+            config.shortlist, material.vocabulary, corpora, material.alignments
+        )
+        add_shortlist(bundle, listed, config.shortlist.sample)
     return bundle
 
 

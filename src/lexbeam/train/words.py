@@ -24,11 +24,12 @@ Ids = NDArray[np.int32]
 class PieceWords:
     """Groups the pieces of a vocabulary into words."""
 
-    def __init__(self, pieces: Sequence[str]) -> None:
+    def __init__(self, pieces: Sequence[str], eos: int = EOS) -> None:
         bare = [_character(piece.replace(SPACE, "")) for piece in pieces]
         self._texts = [text.lower() for text in bare]
         self._opens = np.array([piece.startswith(SPACE) for piece in pieces])
-        self._opens[EOS] = True
+        self._opens[eos] = True
+        self._eos = eos
         self._is_space = np.array([not text for text in bare])
         self._is_punctuation = np.array([_is_punctuation(text) for text in bare])
 
@@ -37,12 +38,12 @@ class PieceWords:
 
         ``ids`` may be many sentences end to end, each with its end of sentence.
         """
-        before = np.concatenate([[EOS], ids[:-1]])
+        before = np.concatenate([[self._eos], ids[:-1]])
         punctuation = self._is_punctuation[ids]
         left_punctuation = self._is_punctuation[before] & ~self._is_space[before]
         new = (punctuation | left_punctuation) & ~self._is_space[before]
         begins: NDArray[np.bool_] = self._opens[ids] | new
-        begins[before == EOS] = True
+        begins[before == self._eos] = True
         return begins
 
     def split(self, ids: Sequence[int]) -> list[str]:

@@ -168,6 +168,16 @@ class Document:
             name=partial(self._name, names, avoid),
         )
 
+    def draft(self, sentence: SentenceState) -> Job:
+        """Return a quick search of a sentence without its constraints, which says what it reads."""
+        return Job(
+            source=sentence.source,
+            avoid=tuple(sentence.avoid),
+            max_length=2 * len(sentence.source) + _SPARE_TOKENS,
+            settings=self.settings.of_first_drafts,
+            align=True,
+        )
+
     def ties(self, sentence: SentenceState, pieces: Sequence[Piece]) -> dict[int, Tokens]:
         """Return the source tokens of tied pieces, by the index of the piece."""
         ties: dict[int, Tokens] = {}
@@ -176,7 +186,7 @@ class Document:
         for index, piece in enumerate(pieces):
             spans = self.demand(piece.unit).asked.source_spans
             copy = self.units[: piece.unit].count(self.units[piece.unit])
-            if copy < len(spans):
+            if copy < len(spans) and piece.unit not in sentence.untied:
                 start, end = (at - sentence.part.start for at in spans[copy])
                 ties[index] = tuple(tokens_in(self.token_spans(sentence), (start, end)))
         return {index: tokens for index, tokens in ties.items() if tokens}

@@ -39,13 +39,15 @@ def search_sentences(document: Document) -> JobGenerator[None]:
 def _may_be_free(document: Document, sentence: SentenceState) -> bool:
     """Return whether all that a sentence has to say comes from the source, and only one is asked.
 
-    What has to be written into the text afterwards is never in a free translation.
+    What may be part of a compound counts as well: the model may write the compound in pieces by
+    which the search does not know it. What has to be written into the text afterwards is never in
+    a free translation.
     """
     if document.settings.nbest > 1 or not sentence.assigned:
         return False
     demands = [document.demand(piece.unit) for piece in sentence.assigned]
     return all(
-        demand.asked.is_from_source
+        (demand.asked.is_from_source or demand.asked.compound)
         and demand.asked.soft is None
         and not any(spelling.is_rewritten for spelling in demand.spellings)
         for demand in demands

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, LexbeamError, Subject
 from lexbeam.search.aliases import AliasScorer
@@ -108,6 +109,7 @@ class BatchDecoder:
         boundary: BoolArray,
         closing: BoolArray,
         starting: BoolArray,
+        joining: NDArray[np.uint8],
         threads: int = 1,
         sets_aside: bool = False,
     ) -> None:
@@ -117,6 +119,7 @@ class BatchDecoder:
         self._boundary = boundary
         self._closing = closing
         self._starting = starting
+        self._joining = joining
         self._observer: SearchObserver | None = None
 
     @property
@@ -216,6 +219,7 @@ class BatchDecoder:
             boundary=_extended(self._boundary, aliases.boundary),
             closing=_extended(self._closing, aliases.closing),
             starting=_extended(self._starting, aliases.starting),
+            joining=_extended(self._joining, [0] * len(aliases.tokens)),
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             find_displaced=_find_displaced(jobs),
@@ -241,9 +245,9 @@ def _find_displaced(jobs: Sequence[Job]) -> FindDisplaced | None:
     return find
 
 
-def _extended(mask: BoolArray, more: Sequence[bool]) -> BoolArray:
+def _extended(mask: NDArray[Any], more: Sequence[int]) -> NDArray[Any]:
     """Return a mask with the marks of tokens beyond the vocabulary."""
-    return np.concatenate((mask, np.array(more, np.bool_))) if more else mask
+    return np.concatenate((mask, np.array(more, mask.dtype))) if more else mask
 
 
 def _renamed(error: LexbeamError, job: Job) -> LexbeamError:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import find_all
 from lexbeam.errors import InputError
+from lexbeam.search.automaton.patterns import Beginning
+from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
@@ -73,7 +75,7 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
 
     Return whether there was anything to do.
     """
-    known = len(sentence.avoid)
+    known = _banned(sentence)
     demanded = document.shown(sentence)
     ids = [way.ids for way in demanded]
     for hypothesis in sentence.hypotheses:
@@ -84,7 +86,29 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if tokens not in sentence.avoid and not needed:
                 sentence.avoid.append(tokens)
-    return len(sentence.avoid) > known
+        _avoid_in_compounds(document, sentence, hypothesis, text)
+    return _banned(sentence) > known
+
+
+def _banned(sentence: SentenceState) -> int:
+    """Count what a sentence avoids; what is not even to begin a word counts twice."""
+    return sum(1 + isinstance(tokens, Beginning) for tokens in sentence.avoid)
+
+
+def _avoid_in_compounds(
+    document: Document, sentence: SentenceState, hypothesis: Hypothesis, text: str
+) -> None:
+    """Avoid the parts by which compounds came up, however the word goes on.
+
+    There are too many compounds to avoid them one by one.
+    """
+    first, last = document.avoidance.find_parts(text)
+    demanded = document.shown(sentence)
+    parts = {document.target.tokens_at(hypothesis.tokens, span, demanded) for span in first}
+    parts |= set(document.avoidance.inside) if last else set()
+    ids = [way.ids for way in demanded]
+    banned = [Beginning(part) for part in parts if not any(find_subsequence(i, part) for i in ids)]
+    sentence.avoid = [*(each for each in sentence.avoid if each not in banned), *banned]
 
 
 def _invented(document: Document, sentence: SentenceState, text: str) -> list[Span]:

@@ -18,7 +18,8 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
-from lexbeam.text.word_boundaries import Span, contains, occurrences
+from lexbeam.text.casing import matches
+from lexbeam.text.word_boundaries import Span, occurrences
 from lexbeam.translation.keep import (
     Kept,
     Patterns,
@@ -143,8 +144,12 @@ def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Co
 
 
 def _exactly(term: Constraint) -> Constraint:
-    """Return a term that may not occur more often than its source does."""
-    return replace(term, at_most=term.count) if _is_firm_phrase(term) else term
+    """Return a term that may not occur more often than its source does.
+
+    In compounds it may: there it may be for the sake of another word.
+    """
+    limited = _is_firm_phrase(term) and not term.compound
+    return replace(term, at_most=term.count) if limited else term
 
 
 def _limited(found: Sequence[Constraint], asked: Constraints) -> list[Constraint]:
@@ -180,7 +185,11 @@ def _is_firm_phrase(constraint: Constraint) -> bool:
 
 
 def _is_in_any(avoided: Constraint, phrases: Iterable[str]) -> bool:
-    return any(contains(phrase, form) for phrase in phrases for form in avoided.parts[0])
+    return any(
+        matches(phrase, form, "exact", (), avoided.compound)
+        for phrase in phrases
+        for form in avoided.parts[0]
+    )
 
 
 def _besides(asked: Sequence[Constraint], found: Sequence[Constraint]) -> list[Constraint]:

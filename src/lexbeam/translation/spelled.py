@@ -11,9 +11,10 @@ from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.text.casing import variants
+from lexbeam.text.casing import compound_spellings, variants
+from lexbeam.text.compounds import is_letter, may_be_part
 from lexbeam.text.phrases import Spelling
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.word_boundaries import are_glued, contains
 from lexbeam.translation.results import ConstraintReport
 
@@ -48,12 +49,17 @@ class SpelledConstraint:
         """Return the same with a space before each form, if the vocabulary can write it."""
         return replace(self, parts=_spell_parts(self.asked, target, avoided, spaced=True))
 
+    def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
+        """Return the same with one more spelling of its first part, as whole words."""
+        more = (*self.parts[0], Spelling(tokens, surface))
+        return replace(self, parts=(tuple(dict.fromkeys(more)), *self.parts[1:]))
+
     @property
     def is_plain(self) -> bool:
         """Whether it is one sequence of tokens that may stand anywhere, as often as it likes."""
         simple = self.asked.soft is None and not self.asked.at_end and not self.is_exact
         single = simple and len(self.parts) == len(self.parts[0]) == 1
-        return single and not (self.spellings[0].first or self.spellings[0].apart)
+        return single and forms_of(self.spellings)[0] == Form(self.spellings[0].ids)
 
     @property
     def is_exact(self) -> bool:
@@ -69,7 +75,10 @@ class SpelledConstraint:
     @property
     def shortest(self) -> int:
         """The fewest tokens that it takes: what it counts in the banks."""
-        return sum(min(len(spelling.ids) for spelling in part) for part in self.parts)
+        return sum(
+            min(len(spelling.ids) for spelling in part if not spelling.inside)
+            for part in self.parts
+        )
 
     @property
     def longest(self) -> int:
@@ -90,8 +99,9 @@ class SpelledConstraint:
         """
         if self.is_plain:
             return self.spellings[0].ids
+        alone = last - first == 1 and not self.asked.at_end
         chain = [
-            forms_of([each for each in part if not (each.first and number)])
+            forms_of([each for each in part if not (each.first and number)], compounds=alone)
             for number, part in enumerate(self.parts[first:last])
         ]
         if required and len(chain) == 1 and not firm and self.asked.soft is not None:
@@ -233,15 +243,19 @@ def _can_share_words(forms: Sequence[str]) -> bool:
     )
 
 
-def forms_of(spellings: Sequence[Spelling]) -> tuple[Form, ...]:
-    """Return spellings as the search knows them."""
-    forms = (Form(each.ids, first=each.first, apart=each.apart) for each in spellings)
+def forms_of(spellings: Sequence[Spelling], compounds: bool = True) -> tuple[Form, ...]:
+    """Return spellings as the search knows them, with or without those in compounds."""
+    forms = (
+        Form(each.ids, each.first, each.apart, each.inside, each.goes_on and compounds)
+        for each in spellings
+        if compounds or not each.inside
+    )
     return tuple(dict.fromkeys(forms))
 
 
 def phrase_pattern(forms: tuple[Form, ...]) -> Tokens | Pattern:
     """Return what the search has to place for a phrase in any of its spellings."""
-    is_plain = len(forms) == 1 and not (forms[0].first or forms[0].apart)
+    is_plain = len(forms) == 1 and forms[0] == Form(forms[0].tokens)
     return forms[0].tokens if is_plain else Pattern((forms,), may_overlap=True)
 
 
@@ -266,8 +280,8 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
     """Yield the spellings of a form in the cases that its constraint allows.
 
     A form with unknown characters is spelled as it is given: the characters are written into
-    the output later. ``spaced`` leaves out what has no space before it; so does a limit on the
-    words between parts, since a word is counted where a space is.
+    the output later. ``spaced`` leaves out what has no space before it, and parts of compounds;
+    so does a limit on the words between parts, since a word is counted where a space is.
     """
     spaced = spaced or asked.within is not None
     given = target.spell_all(form)
@@ -276,11 +290,21 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
         return
     for variant in variants(form, asked.case):
         ways = target.spell_all(variant.text)
+        if asked.compound and not spaced:
+            ways = [replace(way, goes_on=_may_go_on(way)) for way in ways]
         if not ways[0].pieces:
             if variant.first:
                 yield replace(ways[0], first=True)
             else:
                 yield from _with_space(ways) if spaced else ways
+    if asked.compound and may_be_part(form) and not spaced:
+        for text in compound_spellings(form, asked.case)[1]:
+            yield from spell_inside(target, text)
+
+
+def _may_go_on(way: Spelling) -> bool:
+    """Return whether a spelling can be the first part of a compound."""
+    return may_be_part(way.surface) and not way.is_rewritten and is_letter(way.surface[-1])
 
 
 def _with_space(spellings: Sequence[Spelling]) -> Sequence[Spelling]:

@@ -8,6 +8,7 @@ constraints, and avoided: a term replaces a word and does not stand beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -22,21 +23,25 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
+from lexbeam.text.compounds import word_around
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.sentence import SentenceState
 
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
 
-POOR = 14.0
-"""How much log-probability a tied constraint may cost, compared with the draft, before a sentence is
-searched again: at such a price something else than the constraint is wrong."""
+FAR_BELOW = 1.0
+"""How far a translation's score may lie below that of the draft before it is searched again."""
 
-WIDER = 2
+POOR = 14.0
+"""How much log-probability a tied constraint may cost, compared with the draft, before its sentence
+is searched again: at such a price something else than the constraint is wrong."""
+
+WIDER = 3
 """How many times as wide the beam is then."""
 
 _SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
@@ -106,11 +111,14 @@ def search_tied(
     Sentences whose drafts have everything are not searched if they may be free. Where there is no
     way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
+    yield from _draft_compounds(document, sentences)
     jobs = [
         document.job(
             each,
             each.assigned,
-            displacement=DisplacedWords(may_be_free(each), document, each),
+            displacement=None
+            if each.displaced is not None
+            else DisplacedWords(may_be_free(each), document, each),
         )
         for each in sentences
     ]
@@ -143,7 +151,8 @@ def _search_wider(
     poor = [
         each
         for each, draft in drafted
-        if draft.log_prob - each.best.log_prob > POOR * len(document.ties(each, each.assigned))
+        if draft.score - each.best.score > FAR_BELOW
+        or draft.log_prob - each.best.log_prob > POOR * len(document.ties(each, each.assigned))
     ]
     settings = document.settings.of_search
     settings = replace(settings, beam_size=WIDER * settings.beam_size)
@@ -162,7 +171,7 @@ def find_displaced(
     pieces = document.target.pieces(draft.tokens)
     words = split_words(pieces)
     written = ["".join(pieces[start:end]).strip(SPACE).casefold() for start, end in words]
-    demanded = _words_of(document, sentence.assigned)
+    demanded = _demanded_words(document)
     displaced: dict[str, None] = {}
     for tokens in document.ties(sentence, sentence.assigned).values():
         share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
@@ -173,11 +182,56 @@ def find_displaced(
         ]
         several = _has_several_words(document, sentence, tokens)
         displaced |= dict.fromkeys(_said_for(clear, several))
-    usable = [word for word in displaced if word.casefold() not in demanded]
+    usable = [
+        word
+        for word in displaced
+        if word.casefold() not in demanded and not _has_part(document, sentence, word)
+    ]
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
     return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
+
+
+def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
+    """Draft the sentences of which something may be in a compound.
+
+    What the search has to know of such a compound depends on the draft, so that the draft has to
+    be there before the search.
+    """
+    some = [
+        each
+        for each in sentences
+        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+    ]
+    found = (yield [document.draft(each) for each in some]) if some else []
+    for sentence, hypotheses in zip(some, found, strict=True):
+        if hypotheses:
+            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0])
+            sentence.displaced = find_displaced(document, sentence, hypotheses[0])
+
+
+def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Return the units that may be in compounds and that a draft has; let the search know them.
+
+    A compound is said where the model attends to the sources of all its parts. And its pieces may
+    be others than the search knows: one for the whole compound.
+    """
+    text = document.text_of(sentence, draft)
+    units = set()
+    for piece in sentence.assigned:
+        demand = document.demand(piece.unit)
+        for part, *_ in demand.surface.find(text) if demand.asked.compound else ():
+            tokens = document.target.tokens_at(draft.tokens, word_around(text, part))
+            document.demands[document.units[piece.unit]] = demand.also(tokens, text[slice(*part)])
+            units.add(piece.unit)
+    return units
+
+
+def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
+    """Return whether a word is a compound with something demanded that may be in one."""
+    demands = (document.demand(piece.unit).surface for piece in sentence.assigned)
+    return any(each.compound and bool(each.find(word)) for each in demands)
 
 
 def _said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
@@ -209,15 +263,18 @@ def _has_several_words(document: Document, sentence: SentenceState, tokens: Sequ
     return " " in sentence.part.text[start:end].strip()
 
 
-def _words_of(document: Document, pieces: Sequence[Piece]) -> set[str]:
-    """Return all words of what is demanded, in any form, in lower case."""
-    forms = (
-        form
-        for piece in pieces
-        for part in document.demand(piece.unit).asked.parts
+def _demanded_words(document: Document) -> set[str]:
+    """Return all words of what is demanded, in any sentence and form, in lower case.
+
+    What has no place yet may come to be placed in any sentence: nothing of it may be avoided.
+    """
+    forms = [
+        form.casefold()
+        for demand in document.demands
+        for part in demand.asked.parts
         for form in part
-    )
-    return {word for form in forms for word in (form.casefold(), *form.casefold().split())}
+    ]
+    return {word for form in forms for word in (form, *form.split(), *re.findall(r"\w+", form))}
 
 
 def split_words(pieces: Sequence[str]) -> list[tuple[int, int]]:

@@ -21,6 +21,7 @@ from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
 from lexbeam.models.formats import load_path
 from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
+from lexbeam.text.spelling import word_marks
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
 from lexbeam.translation.pipeline import translate_document
@@ -68,10 +69,9 @@ class Translator:
         self._target = model.target_text
         self._max_source_length = model.max_source_length
         self.word_choices = WordChoices(model)
-        boundary, closing = self._target.masks(model.engine.vocabulary_size)
-        starting = self._target.spaced_tokens(model.engine.vocabulary_size)
+        words = word_marks(self._target, model.engine.vocabulary_size)
         threads, aside = 1 if origin is None else origin[1], model.sets_aside
-        self._decoder = BatchDecoder(model.engine, boundary, closing, starting, threads, aside)
+        self._decoder = BatchDecoder(model.engine, *words, threads, aside)
         self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,16 +27,17 @@ NONE = np.zeros((1, 0), np.int64)
 
 def make(kind: str = "ssru", shortlist: Shortlist | None = None) -> OnnxEngine:
     config = replace(TINY, decoder=kind)
-    graphs = config.build(random_weights(config), shortlist=shortlist is not None)
+    sample = () if shortlist is None else shortlist.sample.tolist()
+    graphs = config.build(random_weights(config), shortlist=shortlist is not None, sample=sample)
     return OnnxEngine(graphs, TokenRules(VOCABULARY, EOS, word_starts=STARTS), shortlist=shortlist)
 
 
-def lists(entries: dict[int, list[int]], first: int = 3) -> Shortlist:
+def lists(entries: dict[int, list[int]], first: int = 3, sample: Sequence[int] = ()) -> Shortlist:
     """Return a shortlist with the entries of some source tokens."""
     each = [entries.get(token, []) for token in range(VOCABULARY)]
     offsets = np.cumsum([0, *map(len, each)])
     flat = np.array([entry for some in each for entry in some], np.int64)
-    return Shortlist(offsets, flat, first, VOCABULARY)
+    return Shortlist(offsets, flat, first, VOCABULARY, sample)
 
 
 @pytest.fixture(params=KINDS)
@@ -201,6 +203,49 @@ def test_only_what_is_listed_or_wanted_is_priced() -> None:
     assert first == {1, 20, 21}  # 0 is the end, 2 is banned, 33 is not listed here
     assert second == {1, 17}  # 33 is listed here and banned
     assert np.isfinite(scores.ask_scores).tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("sentences", [1, 4])
+def test_with_all_in_the_sample_scores_are_those_of_the_whole_vocabulary(
+    kind: str, sentences: int
+) -> None:
+    some = SOURCES[:sentences]
+    listed = make(kind, lists({5: [20, 21], 8: [33]}, sample=range(VOCABULARY)))
+    wanted: list[list[int]] = [[] if i % 2 else [17, 25] for i in range(sentences)]
+    asked = [[1, 2, EOS]] * sentences
+    rows = list(range(sentences))
+    found, expected = (
+        step(engine, engine.start(some, wanted), [engine.bos] * sentences, rows, ask=asked)
+        for engine in (listed, make(kind))
+    )
+    np.testing.assert_allclose(found.ask_scores, expected.ask_scores, atol=1e-4)
+
+
+def test_a_sample_stands_for_what_is_not_listed() -> None:
+    sample = range(1, VOCABULARY, 3)
+    engine = make(shortlist=lists({5: [20, 21, 22]}, first=3, sample=sample))
+    asked = [*range(VOCABULARY)]
+    answer = step(make(), make().start([[5, EOS]], [[]]), [engine.bos], [0], ask=[asked])
+    probabilities = np.exp(answer.ask_scores[0])
+    listed = [0, 1, 2, 20, 21, 22]
+    outside = [token for token in sample if token not in listed]
+    share = probabilities[outside].sum() * (VOCABULARY - len(listed)) / len(outside)
+    scores = step(
+        engine, engine.start([[5, EOS]], [[]]), [engine.bos], [0], ask=[listed], top=VOCABULARY
+    )
+    expected = np.log(probabilities[listed] / (probabilities[listed].sum() + share))
+    np.testing.assert_allclose(scores.ask_scores[0], expected, atol=1e-4)
+    finite = scores.top_ids[scores.top_scores > -np.inf]
+    assert sorted(finite.tolist()) == [1, 2, 20, 21, 22]  # none of the sample
+
+
+def test_with_a_sample_a_batch_is_its_sentences(kind: str) -> None:
+    engine = make(kind, lists({5: [20, 21], 8: [33], 11: [9]}, sample=range(0, VOCABULARY, 4)))
+    together = decode(engine, SOURCES, beam_size=3, max_length=6, nbest=2)
+    for source, found in zip(SOURCES, together, strict=True):
+        (alone,) = decode(engine, [source], beam_size=3, max_length=6, nbest=2)
+        assert [h.tokens for h in alone] == [h.tokens for h in found]
+        np.testing.assert_allclose([h.score for h in alone], [h.score for h in found], atol=1e-4)
 
 
 def test_hold_within_a_shortlist() -> None:

@@ -104,6 +104,26 @@ def test_candidates_are_priced_as_in_the_whole_vocabulary(
     np.testing.assert_allclose(price(listed, SOURCE, OUTPUT), expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("rounding", ["tensor", "rows"])
+@pytest.mark.parametrize("variant", ["separate vocabularies", "separate output"])
+def test_a_sample_in_eight_bits_completes_a_list(variant: str, rounding: str) -> None:
+    config = replace(TINY, **VARIANTS[variant], rounding=rounding)
+    rounded = in_int8(random_weights(config), 24.0 if rounding == "tensor" else None)
+    sample = range(config.target_vocabulary)
+    none = np.zeros(config.source_vocabulary + 1, np.int64)
+    listed = OnnxEngine(
+        config.build(rounded, shortlist=True, sample=sample),
+        TokenRules(config.target_vocabulary, 0),
+        shortlist=Shortlist(none, np.zeros(0, np.int64), 9, config.target_vocabulary, sample),
+    )
+    asked, nothing, first = np.arange(9)[None], np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
+    found, expected = (
+        engine.step(engine.start([SOURCE], [[]]), np.array([40]), first, asked, nothing, 1)
+        for engine in (listed, engine_of(config, rounded))
+    )
+    np.testing.assert_allclose(found.ask_scores, expected.ask_scores, atol=1e-4)
+
+
 def test_a_missing_weight_is_named() -> None:
     weights = random_weights(TINY)
     del weights["encoder_l2_ffn_W1"]

@@ -187,6 +187,7 @@ WORDS = WordBoundaries(
     boundary=np.array([True, False, True, True, True]),
     closing=np.array([False, False, True, False, False]),
     starting=np.array([True, False, False, True, False]),
+    joining=np.zeros(5, np.uint8),
 )
 
 

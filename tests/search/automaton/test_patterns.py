@@ -147,7 +147,9 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         starting = draw(marks)
         starting[tokens[0]] = True
         closing = np.zeros(size, np.bool_)
-        words = WordBoundaries(np.array(boundary), closing, np.array(starting))
+        words = WordBoundaries(
+            np.array(boundary), closing, np.array(starting), np.zeros(size, np.uint8)
+        )
     table = np.log(np.random.default_rng(seed).dirichlet(np.full(size, 0.7), size))
     scorer: TableScorer | HistoryScorer = HistoryScorer(
         size, eos=eos, seed=seed, word_starts=boundary

@@ -44,6 +44,7 @@ _COLUMNS = {
     "target language": ("target language", "target lang", "target locale"),
     "status": ("status", "usage", "usage status", "term status", "administrative status"),
     "forbidden": ("forbidden", "do not use", "avoid", "deprecated"),
+    "compound": ("compound", "compounds"),
     "other": (
         "", "comment", "comments", "context", "definition", "description", "domain", "example",
         "id", "note", "notes", "part of speech", "pos", "relevance", "subject", "tags",
@@ -263,7 +264,7 @@ def _read_row(row: Row, columns: Sequence[_Column], contents: Contents) -> None:
         shown = quoted(terms[0].text) if terms else "the row"
         contents.complain(line, f"{shown} has no {absent}")
     else:
-        contents.add(line, terms)
+        contents.add(line, terms, about.get("compound", "").strip().lower() in _YES)
 
 
 def _terms(column: _Column, cell: str, line: int, contents: Contents) -> Iterator[Term]:

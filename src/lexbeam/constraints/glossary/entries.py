@@ -57,6 +57,8 @@ class Concept:
     path: str
     line: int
     terms: tuple[Term, ...]
+    compound: bool = False
+    """Whether a target may be part of a compound, or may not even there if it is forbidden."""
 
 
 @dataclass
@@ -72,10 +74,10 @@ class Contents:
         """Add a problem of a line."""
         self.problems.append(Problem(level, self.path, line, message))
 
-    def add(self, line: int, terms: Sequence[Term]) -> None:
+    def add(self, line: int, terms: Sequence[Term], compound: bool = False) -> None:
         """Add a concept with its terms."""
         self.languages.update(term.language for term in terms if term.language)
-        self.concepts.append(Concept(self.path, line, tuple(terms)))
+        self.concepts.append(Concept(self.path, line, tuple(terms), compound))
 
 
 def clean_term(text: str) -> str:

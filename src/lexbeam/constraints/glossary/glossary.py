@@ -22,9 +22,13 @@ from lexbeam.constraints.glossary.entries import (
 from lexbeam.constraints.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
 from lexbeam.constraints.glossary.tbx_files import read_tbx
 from lexbeam.errors import InputError, SettingError
+from lexbeam.text.casing import matches
+from lexbeam.text.compounds import has_compounds
 from lexbeam.text.inflection import forms, languages, lemma
 from lexbeam.text.languages import same_language
-from lexbeam.text.word_boundaries import Span, contains
+from lexbeam.text.word_boundaries import Span
+
+_Demand = tuple[tuple[str, ...], bool]  # target terms, and whether they may be in compounds
 
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _XML = (".tbx", ".xml", ".martif")
@@ -36,13 +40,13 @@ class Found:
 
     ``constraints`` and ``avoid`` are as `Translator.translate` takes them: a single target is a
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
-    they are to occur more than once. ``entries`` are the source terms that were found,
-    ``source_spans`` says where in the text the source of each constraint stands, one span
-    for each time that the constraint is to occur.
+    they are to occur more than once; what may be in a compound says so. ``entries`` are the
+    source terms that were found, ``source_spans`` says where in the text the source of each
+    constraint stands, one span for each time that the constraint is to occur.
     """
 
     constraints: list[Any] = field(default_factory=list)
-    avoid: list[str] = field(default_factory=list)
+    avoid: list[Any] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
     source_spans: list[SourceSpans] = field(default_factory=list)
 
@@ -53,8 +57,9 @@ class Glossary:
     ``case`` says how capitals count when source terms are looked for: *smart* (words written in
     lower case match any capitals, others as they are), *exact* or *any*. With ``lemmas`` a term
     is found in any of its forms (*houses* finds *house*) and its translation may stand in any
-    (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two. ``source`` and
-    ``target`` are the languages for a model that does not say its own.
+    (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two. With ``compounds``
+    a translation may be part of a compound (*Haustür*), and what is forbidden may not. ``source``
+    and ``target`` are the languages for a model that does not say its own.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Glossary:
         lemmas: bool | str = False,
         source: str | None = None,
         target: str | None = None,
+        compounds: bool = False,
     ) -> None:
         if case not in CASES:
             raise SettingError(f"unknown case {case!r}; choose one of: {', '.join(CASES)}")
@@ -73,12 +79,13 @@ class Glossary:
         self._case = case
         self._lemmas = lemmas
         self._languages = (source, target)
+        self._compounds = compounds
         self._matchers: dict[tuple[str | None, str | None], Matcher] = {}
 
     @property
     def signature(self) -> str:
         """A text that is the same for glossaries that demand the same."""
-        return repr((self._contents, self._case, self._lemmas, self._languages))
+        return repr((self._contents, self._case, self._lemmas, self._languages, self._compounds))
 
     @classmethod
     def load(
@@ -89,6 +96,7 @@ class Glossary:
         encoding: str | None = None,
         source: str | None = None,
         target: str | None = None,
+        compounds: bool = False,
     ) -> Glossary:
         """Read files: CSV, TSV or TBX.
 
@@ -103,7 +111,7 @@ class Glossary:
             if not each.concepts:
                 first = f": {each.problems[0].message}" if each.problems else ""
                 raise InputError(f"{each.path} has no entry that can be used{first}")
-        return cls(contents, case, lemmas, source, target)
+        return cls(contents, case, lemmas, source, target, compounds)
 
     @classmethod
     def from_terms(
@@ -112,6 +120,7 @@ class Glossary:
         forbidden: Mapping[str, str | Iterable[str]] | None = None,
         case: Case = "smart",
         lemmas: bool | str = False,
+        compounds: bool = False,
     ) -> Glossary:
         """Make a glossary of source terms and their translations, one or several each."""
         contents = Contents("terms")
@@ -126,12 +135,13 @@ class Glossary:
                         *(Term(text, None, "target", is_forbidden) for text in sides[1:]),
                     ],
                 )
-        return cls([contents], case, lemmas)
+        return cls([contents], case, lemmas, compounds=compounds)
 
     def overridden_by(self, other: Glossary) -> Glossary:
         """Return both glossaries as one; where they differ, the other one's terms hold."""
         contents = [*self._contents, *other._contents]
-        return Glossary(contents, self._case, self._lemmas, *self._languages)
+        compounds = self._compounds or other._compounds
+        return Glossary(contents, self._case, self._lemmas, *self._languages, compounds)
 
     def __len__(self) -> int:
         return sum(len(contents.concepts) for contents in self._contents)
@@ -154,12 +164,19 @@ class Glossary:
         """Get ready to find terms in texts of a language.
 
         Raises:
-            InputError: a language is not known, or there are no terms in it.
+            InputError: a language is not known, there are no terms in it, or it has no compounds
+                and they are wanted.
             MissingExtraError: lemmas are wanted and their dictionaries are not installed.
         """
         if self._lemmas:
             languages()
-        self._ready_matcher(source or self._languages[0], target or self._languages[1])
+        target = target or self._languages[1]
+        if self._compounds and not has_compounds(target):
+            raise InputError(
+                f"{target} does not write compounds as one word: "
+                "a glossary for it can't have them accepted"
+            )
+        self._ready_matcher(source or self._languages[0], target)
 
     def find(
         self,
@@ -174,17 +191,28 @@ class Glossary:
         is looked for in the spans of ``skip``.
         """
         source, target = source or self._languages[0], target or self._languages[1]
-        matches = self._ready_matcher(source, target).find(text, skip)
-        demanded: dict[tuple[str, ...], list[Span]] = {}
-        for match in matches:
+        found = self._ready_matcher(source, target).find(text, skip)
+        joined = {match.rule: self._in_compounds(match.rule, target) for match in found}
+        demanded: dict[_Demand, list[Span]] = {}
+        for match in found:
             if match.rule.targets:
-                demanded.setdefault(match.rule.targets, []).append((match.start, match.end))
-        targets = {each: self._target_forms(each, target) for each in demanded}
-        forbidden = dict.fromkeys(each for match in matches for each in match.rule.forbidden)
-        avoid = _without_demanded(self._target_forms(tuple(forbidden), target), targets.values())
-        shaped = [one for each, spans in demanded.items() for one in _shape(targets[each], spans)]
+                demand = match.rule.targets, joined[match.rule]
+                demanded.setdefault(demand, []).append((match.start, match.end))
+        forms = {each: self._target_forms(each[0], target) for each in demanded}
+        forbidden = dict.fromkeys(
+            (form, joined[match.rule])
+            for match in found
+            for form in self._target_forms(match.rule.forbidden, target)
+        )
+        avoid = _without_demanded(forbidden, forms.values())
+        shaped = [
+            one for each, spans in demanded.items() for one in _shape(forms[each], spans, each[1])
+        ]
         constraints, spans_of = [shape for shape, _ in shaped], [spans for _, spans in shaped]
-        return Found(constraints, avoid, matches, spans_of)
+        return Found(constraints, avoid, found, spans_of)
+
+    def _in_compounds(self, rule: Rule, target: str | None) -> bool:
+        return (self._compounds or rule.compound) and has_compounds(target)
 
     def _target_forms(self, targets: tuple[str, ...], language: str | None) -> tuple[str, ...]:
         if self._lemmas not in (True, "target") or not targets:
@@ -254,7 +282,8 @@ def _rules(contents: Contents, source: str | None, target: str | None, rank: int
             continue
         for term in sources:
             words = tuple(word for word, _, _ in split_words(term.text))
-            yield Rule(term.text, words, allowed, forbidden, concept.path, concept.line, rank)
+            at = concept.path, concept.line
+            yield Rule(term.text, words, allowed, forbidden, *at, rank, concept.compound)
 
 
 def _wanted(contents: Contents, language: str | None, side: str) -> set[str]:
@@ -287,20 +316,34 @@ def _merged(first: Rule, second: Rule) -> Rule:
         first,
         targets=tuple(dict.fromkeys((*first.targets, *second.targets))),
         forbidden=tuple(dict.fromkeys((*first.forbidden, *second.forbidden))),
+        compound=first.compound or second.compound,
     )
 
 
-def _shape(targets: Sequence[str], spans: Sequence[Span]) -> list[tuple[Any, SourceSpans]]:
+def _shape(
+    targets: Sequence[str], spans: Sequence[Span], compounds: bool
+) -> list[tuple[Any, SourceSpans]]:
+    option: dict[str, Any] = {"compound": True} if compounds else {}
     if len(targets) == 1:
-        return [(targets[0], (span,)) for span in spans]
-    any_of: dict[str, Any] = {"any": list(targets)}
+        phrase = {"text": targets[0], **option} if option else targets[0]
+        return [(phrase, (span,)) for span in spans]
+    any_of: dict[str, Any] = {"any": list(targets), **option}
     return [(any_of if len(spans) == 1 else {**any_of, "count": len(spans)}, tuple(spans))]
 
 
-def _without_demanded(avoid: Iterable[str], demanded: Iterable[Sequence[str]]) -> list[str]:
-    """Return what is avoided without phrases that are part of something demanded."""
+def _without_demanded(
+    avoid: Iterable[tuple[str, bool]], demanded: Iterable[Sequence[str]]
+) -> list[Any]:
+    """Return what is avoided without phrases that are part of something demanded.
+
+    Each comes with whether it is avoided in compounds, too.
+    """
     wanted = [target for targets in demanded for target in targets]
-    return [each for each in avoid if not any(contains(target, each) for target in wanted)]
+    return [
+        {"text": each, "compound": True} if compound else each
+        for each, compound in avoid
+        if not any(matches(target, each, "exact", (), compound) for target in wanted)
+    ]
 
 
 def _checked(text: object) -> str:

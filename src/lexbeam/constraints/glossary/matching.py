@@ -38,6 +38,8 @@ class Rule:
     line: int
     rank: int = 0
     """The number of its glossary; of two rules for the same words the higher rank holds."""
+    compound: bool = False
+    """Whether targets may be part of compounds, and what is forbidden may not."""
 
 
 @dataclass(frozen=True, slots=True)

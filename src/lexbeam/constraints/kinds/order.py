@@ -38,6 +38,7 @@ class Order(Constraint):
             case=constraint.case,
             within=constraint.within,
             soft=constraint.soft,
+            compound=constraint.compound,
             given=constraint.given,
             source=constraint.source,
             source_spans=constraint.source_spans,

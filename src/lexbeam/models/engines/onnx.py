@@ -28,6 +28,7 @@ from lexbeam.models.engines.onnx_batch import (
     exclude,
     indices,
     tabulate,
+    unlisted_weights,
     without_finished,
 )
 from lexbeam.models.engines.onnx_session import open_session
@@ -91,6 +92,7 @@ class OnnxEngine:
         self._output_start = tuple(tokens.output_start) or (tokens.vocabulary_size,)
         self._never = (tokens.eos, *(token for token in tokens.never if token != tokens.eos))
         self._shortlist = shortlist
+        self._sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
         self.word_starts = tokens.word_starts
         inputs = (self._single_decoder or self._decoder).get_inputs()
         states = [i for i in inputs if i.name.startswith("state.")]
@@ -167,6 +169,8 @@ class OnnxEngine:
             ids = np.minimum(candidates, self._vocabulary_size - 1)
             feed["candidates"] = candidates
         found = self._encode(feed, lengths)
+        if index is not None and self._sample.size:
+            found["memory.unlisted"] = unlisted_weights(index, self._sample)
         decoder = {
             name: found.pop(name) if name in found else _empty_state(shape, count)
             for name, shape in self._state_shapes.items()
@@ -223,6 +227,8 @@ class OnnxEngine:
         }
         if not batch.single:
             feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
+            if self._sample.size:
+                feed["sentences"] = sentences
         if self._positions:
             feed["positions"] = self._positions[1].between(state.step, state.step + 1)
         if attention:

@@ -45,6 +45,21 @@ def tabulate(
     return ids, index
 
 
+def unlisted_weights(index: IntArray, sample: IntArray) -> NDArray[np.float32]:
+    """Return how many tokens each one of a sample stands for, as logarithms.
+
+    Those of the sample that are not on a sentence's list stand for all tokens that are not, in
+    equal parts; those on it for none. ``index`` is the table that `tabulate` returns.
+
+    # shape: (sentences, sample)
+    """
+    unlisted = index[:, sample] < 0
+    in_sample = unlisted.sum(axis=1)
+    in_all = (index[:, :-1] < 0).sum(axis=1)
+    each = np.log(np.maximum(in_all, 1) / np.maximum(in_sample, 1))
+    return np.where(unlisted, each[:, None], -np.inf).astype(np.float32)
+
+
 def indices(batch: Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
     """Return the candidates that tokens are; PAD and what is not listed is -1, the last one."""
     if batch.index_of_id is None or not tokens.size:

@@ -8,6 +8,9 @@ outputs:
   token); with a shortlist it also takes ``candidates`` (sentences, listed). It returns tensors
   named ``memory.*``, whose first axis is the sentence and which stay the same during the search.
   Networks with an initial decoder state return it as ``state.*``.
+- With a shortlist whose scores are shares of the whole vocabulary, the decoder takes
+  ``memory.unlisted`` (sentences, sample): the logarithm of how many tokens each of the sample
+  stands for. Except for single sentences it also takes ``sentences`` (rows,), that of each row.
 - The decoder takes one step for all live rows. It takes ``tokens`` and ``parents`` (rows,), all
   ``memory.*`` and all ``state.*``, and returns the new states as ``next.*``.
   Rows of one sentence share its memory: ``row_of_slot`` (sentences, slots) holds the row in each

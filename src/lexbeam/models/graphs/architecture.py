@@ -7,7 +7,7 @@ The class registers itself under the name that a bundle's manifest uses for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from math import prod
 from typing import Any, ClassVar, Self, get_type_hints
@@ -103,8 +103,14 @@ class Architecture(ABC):
         """Return a short description for people."""
 
     @abstractmethod
-    def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
-        """Write the graphs of the network; with a shortlist only its tokens are scored."""
+    def build(
+        self, weights: Weights, *, shortlist: bool = False, sample: Sequence[int] = ()
+    ) -> Graphs:
+        """Write the graphs of the network; with a shortlist only its tokens are scored.
+
+        ``sample`` names tokens that stand for all that a shortlist leaves out, so that scores are
+        shares of the whole vocabulary. Without any they are shares of the list.
+        """
 
     @abstractmethod
     def build_attending(
@@ -113,6 +119,7 @@ class Architecture(ABC):
         *,
         single: bool = False,
         shortlist: bool = False,
+        sample: Sequence[int] = (),
         alignment: tuple[int, int] | None = None,
     ) -> bytes:
         """Write a decoder, or the one for a single sentence, that also says where it looks.
@@ -127,6 +134,7 @@ class Architecture(ABC):
         *,
         attends: bool = False,  # noqa: ARG002
         shortlist: bool = False,  # noqa: ARG002
+        sample: Sequence[int] = (),  # noqa: ARG002
         alignment: tuple[int, int] | None = None,  # noqa: ARG002
     ) -> bytes | None:
         """Write a graph that takes all steps of a draft at once, if the kind has one.

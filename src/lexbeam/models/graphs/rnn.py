@@ -8,7 +8,7 @@ forget, candidate, output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -76,7 +76,13 @@ class RnnConfig(Architecture, kind="rnn"):
         yield "decoder_top_W", (2 * dim, dim)
         yield "decoder_top_b", (dim,)
 
-    def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
+    def build(
+        self,
+        weights: Weights,
+        *,
+        shortlist: bool = False,
+        sample: Sequence[int] = (),  # noqa: ARG002  (there is no shortlist)
+    ) -> Graphs:
         """Write the graphs of the network."""
         self.check()
         self.check_shapes(weights)
@@ -93,6 +99,7 @@ class RnnConfig(Architecture, kind="rnn"):
         *,
         single: bool = False,  # noqa: ARG002  (there is one decoder for all batches)
         shortlist: bool = False,  # noqa: ARG002  (`build` has refused it)
+        sample: Sequence[int] = (),  # noqa: ARG002  (the same)
         alignment: tuple[int, int] | None = None,  # noqa: ARG002  (there is one attention)
     ) -> bytes:
         """Write the decoder that also says where it looks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 from lexbeam.models.graphs.writer import GraphWriter
@@ -15,9 +16,16 @@ class StepOutputs(NamedTuple):
     ask_scores: str
 
 
-def write_step_outputs(graph: GraphWriter, logits: str) -> StepOutputs:
-    """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`."""
+def write_step_outputs(graph: GraphWriter, logits: str, unlisted: int = 0) -> StepOutputs:
+    """Write the outputs of a step from the logits of its rows; see `lexbeam.models.graphs`.
+
+    So many logits of each row, the first, stand for tokens that are ``unlisted``: they have their
+    share of the probability, and are not among the answers.
+    """
     log_probs = graph.node("LogSoftmax", logits, axis=-1)
+    if unlisted:
+        begin, end, axis = (graph.ints(n) for n in (unlisted, sys.maxsize, 1))
+        log_probs = graph.node("Slice", log_probs, begin, end, axis)
     ask = graph.input("ask", "int64", ["rows", "asked"])
     excluded = graph.input("excluded", "int64", ["excluded", 2])
     excluded_scores = graph.input("excluded_scores", "float32", ["excluded"])

@@ -7,7 +7,7 @@ may have an SSRU, a recurrent cell whose state is one vector per layer (Kim et a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -153,15 +153,17 @@ class TransformerConfig(Architecture, kind="transformer"):
                 prefix = f"{side}_l{layer}_self"
                 yield from ((f"{prefix}{kind}", (None, self.size_of_head)) for kind in TABLES)
 
-    def build(self, weights: Weights, *, shortlist: bool = False) -> Graphs:
+    def build(
+        self, weights: Weights, *, shortlist: bool = False, sample: Sequence[int] = ()
+    ) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""
         self.check()
         self.check_shapes(weights)
         try:
             return Graphs(
                 EncoderGraph(self, weights, shortlist).write(),
-                DecoderGraph(self, weights, shortlist).write(),
-                DecoderGraph(self, weights, shortlist, single=True).write(),
+                DecoderGraph(self, weights, shortlist, sample=sample).write(),
+                DecoderGraph(self, weights, shortlist, single=True, sample=sample).write(),
             )
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
@@ -172,13 +174,14 @@ class TransformerConfig(Architecture, kind="transformer"):
         *,
         single: bool = False,
         shortlist: bool = False,
+        sample: Sequence[int] = (),
         alignment: tuple[int, int] | None = None,
     ) -> bytes:
         """Write a decoder, or the one for a single sentence, that also says where it looks."""
         self.check()
         attended = alignment or (self.decoder_layers - 1, None)
         try:
-            return DecoderGraph(self, weights, shortlist, single, attended).write()
+            return DecoderGraph(self, weights, shortlist, single, attended, sample).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 
@@ -188,13 +191,14 @@ class TransformerConfig(Architecture, kind="transformer"):
         *,
         attends: bool = False,
         shortlist: bool = False,
+        sample: Sequence[int] = (),
         alignment: tuple[int, int] | None = None,
     ) -> bytes:
         """Write a graph that writes whole drafts, and with ``attends`` says where it looks."""
         self.check()
         attended = (alignment or (self.decoder_layers - 1, None)) if attends else None
         try:
-            return DraftGraph(self, weights, shortlist, attended).write()
+            return DraftGraph(self, weights, shortlist, attended, sample).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
 

@@ -10,7 +10,7 @@ from lexbeam.models.graphs.distances import biases_of_output
 from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
-from lexbeam.models.graphs.weights import Int8Matrix, Weights
+from lexbeam.models.graphs.weights import Float32, Int8Matrix, Weights
 from lexbeam.models.graphs.writer import Dim, GraphWriter
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ class DecoderGraph(TransformerGraph):
     Attention to the source runs per sentence, so rows are first arranged in the slots of their
     sentences. A ``single`` decoder serves one sentence: it needs no such arrangement, and no
     mask of the source. With ``attended``, a layer and a head (None: all of them), each counted
-    from 0, the step also returns that attention to the source.
+    from 0, the step also returns that attention to the source. ``sample`` names the tokens that
+    stand for all that are not on a shortlist.
     """
 
     def __init__(
@@ -33,9 +34,11 @@ class DecoderGraph(TransformerGraph):
         shortlist: bool,
         single: bool = False,
         attended: tuple[int, int | None] | None = None,
+        sample: Sequence[int] = (),
         graph: GraphWriter | None = None,
     ) -> None:
         super().__init__(config, weights, shortlist, graph or GraphWriter("decoder"))
+        self.sample = list(sample)
         self.single = single
         self.attended = attended
         self.distances: list[str] | None = (
@@ -51,11 +54,11 @@ class DecoderGraph(TransformerGraph):
             self.row_of_slot = graph.input("row_of_slot", "int64", ["sentences", "slots"])
             self.slot_of_row = graph.input("slot_of_row", "int64", ["rows"])
             self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
-        write_step_outputs(graph, self.logits(tokens))
+        write_step_outputs(graph, self.logits(tokens), len(self.sample))
         return graph.model()
 
     def logits(self, tokens: str) -> str:
-        """Write the network; return the logits that follow these tokens."""
+        """Write the network; return the logits that follow these tokens, the sample's first."""
         config = self.config
         x = self.embed(config.target_embedding, "decoder", tokens)
         for layer in range(1, config.decoder_layers + 1):
@@ -67,7 +70,11 @@ class DecoderGraph(TransformerGraph):
             x = self.attend_to_source(f"{prefix}_context", layer, x)
             x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
         x = self.top("decoder", x)
-        return self.listed_logits(x) if self.shortlist else self.all_logits(x)
+        if not self.shortlist:
+            return self.all_logits(x)
+        if not self.sample:
+            return self.listed_logits(x)
+        return self.graph.node("Concat", self.unlisted_logits(x), self.listed_logits(x), axis=1)
 
     def into_slots(self, rows: str) -> str:
         """From (rows, …) to (sentences, slots, …)."""
@@ -161,6 +168,22 @@ class DecoderGraph(TransformerGraph):
         table = output_table(self.config, self.weights)
         return self.layers.project_all(x, table, self.config.output)
 
+    def unlisted_logits(self, x: str) -> str:
+        """Return the logits of the sample, each with the logarithm of its weight added.
+
+        The weights are those of the row's sentence: none for a token on its list, and for each
+        of the others its share of all tokens that are not.
+        """
+        graph = self.graph
+        table = output_table(self.config, self.weights)
+        bias = self.layers.output_bias(table.shape[0])[self.sample]
+        logits = self.layers.project(x, _some_rows(table, self.sample).T, bias, "output_sample")
+        shape: list[Dim] = ["sentences", len(self.sample)]
+        weights = graph.input("memory.unlisted", "float32", shape)
+        if not self.single:
+            weights = graph.node("Gather", weights, graph.input("sentences", "int64", ["rows"]))
+        return graph.node("Add", logits, weights)
+
     def listed_logits(self, x: str) -> str:
         """Return the logits of each sentence's own shortlist."""
         graph = self.graph
@@ -178,3 +201,10 @@ class DecoderGraph(TransformerGraph):
             logits = graph.node("MatMul", self.into_slots(x), columns)
         logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
         return self.out_of_slots(logits)
+
+
+def _some_rows(table: Int8Matrix | Float32, rows: Sequence[int]) -> Int8Matrix | Float32:
+    """Return some rows of an output layer."""
+    if isinstance(table, Int8Matrix):
+        return Int8Matrix(table.values[rows], table.scale[rows], table.activation)
+    return table[rows]

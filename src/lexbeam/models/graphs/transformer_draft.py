@@ -36,10 +36,11 @@ class DraftGraph(DecoderGraph):
         weights: Weights,
         shortlist: bool,
         attended: tuple[int, int | None] | None = None,
+        sample: Sequence[int] = (),
     ) -> None:
         self.around = GraphWriter("draft")
         self.turn = BodyWriter("turn", self.around)
-        super().__init__(config, weights, shortlist, True, attended, self.turn)
+        super().__init__(config, weights, shortlist, True, attended, sample, self.turn)
         self.states: list[str] = []
 
     def write(self) -> bytes:
@@ -48,7 +49,7 @@ class DraftGraph(DecoderGraph):
         self.number = turn.carried("number", "int64", [])
         turn.carried("goes_on", "bool", [])
         token = turn.carried("token", "int64", [1])
-        outputs = write_step_outputs(turn, self.logits(token))
+        outputs = write_step_outputs(turn, self.logits(token), len(self.sample))
         turn.output("goes_on", self.goes_on(*outputs), "bool", [])
         turn.output("token", self.token(outputs.top_ids), "int64", [1])
         stacked = {"top_scores": "float32", "top_ids": "int64", "ask_scores": "float32"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows, row_starts
-from lexbeam.search.automaton.trie import ANCHORS, ROOT, Node, Trie
+from lexbeam.search.automaton.trie import ROOT, Node, Trie
 
 WORTH_PACKING = 2048
 """From so many tokens asked of all hypotheses on, it pays to leave out what has been met."""
@@ -37,16 +37,18 @@ class AskedAndBanned:
         always: list[list[int]] = []
         for root, trie in zip(roots.tolist(), tries, strict=True):
             nodes, first = trie.nodes, trie.nodes[ROOT].children
-            from_root = {t: n for t, n in first.items() if nodes[n].serves and t not in ANCHORS}
-            always.append([t for t, n in first.items() if nodes[n].avoided])
+            from_root = {t: n for t, n in first.items() if nodes[n].serves and t >= 0}
+            always.append([t for t, n in first.items() if nodes[n].avoided and t >= 0])
             banned_from_root = set(always[-1])
             for node in nodes:
                 moves = {**from_root, **node.moves} if node.moves else from_root
-                useful = [(t, root + n) for t, n in moves.items() if _is_useful(node, nodes[n])]
+                useful = [
+                    (t, root + n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])
+                ]
                 tokens.append([token for token, _ in useful])
                 targets.append([target for _, target in useful])
                 ends = (token for token, target in node.moves.items() if nodes[target].avoided)
-                banned.append([token for token in ends if token not in banned_from_root])
+                banned.append([t for t in ends if t >= 0 and t not in banned_from_root])
         return cls(
             pack_rows(tokens, fill=PAD),
             pack_rows(targets, fill=0),

@@ -38,7 +38,7 @@ from lexbeam.search.automaton.completions import (
 from lexbeam.search.automaton.exact_counts import ExactCounts
 from lexbeam.search.automaton.kernel_tables import make_tables
 from lexbeam.search.automaton.multipart import MultipartPatterns
-from lexbeam.search.automaton.patterns import TokenConstraint
+from lexbeam.search.automaton.patterns import Beginning, TokenConstraint
 from lexbeam.search.automaton.soft import SoftConstraints
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.transitions import Transitions
@@ -78,8 +78,7 @@ class _Tables:
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        closing = None if words is None else words.closing
-        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, closing)
+        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, words)
         self.follow = self._transitions.follow
         self._listed = AskedAndBanned.compile(self.tries, self.roots)
         self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
@@ -91,10 +90,12 @@ class _Tables:
     def _make_trie(self, layout: BitLayout, avoided: Sequence[Tokens], can_hold: bool) -> Trie:
         """Return the trie of a sentence; what can be held until its word ends is not banned."""
         words = self.whole_words if can_hold else None
-        held = [phrase for phrase in avoided if words is not None and words.waits(phrase)]
-        banned = [phrase for phrase in avoided if words is None or not words.waits(phrase)]
-        closing = None if self.whole_words is None else self.whole_words.closing
-        return Trie(layout.goals, banned, held, closing)
+        held: list[Tokens] = []
+        banned: list[Tokens] = []
+        for phrase in avoided:
+            waits = words is not None and words.waits(phrase)
+            (held if waits and not isinstance(phrase, Beginning) else banned).append(phrase)
+        return Trie(layout.goals, banned, held, self.whole_words, layout.joined)
 
     def _tabulate_nodes(self) -> None:
         """Tabulate what ends, what has begun and what is forbidden at each node."""

@@ -28,8 +28,14 @@ from dataclasses import dataclass, field, replace
 from lexbeam.errors import ConstraintError, Subject
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern, TokenConstraint
-from lexbeam.search.automaton.stages import Stage, find_what_is_lost, shortest
-from lexbeam.search.automaton.trie import APART, BEGIN, Goal
+from lexbeam.search.automaton.stages import (
+    Stage,
+    counts_as_phrase,
+    find_what_is_lost,
+    may_overlap,
+    shortest,
+)
+from lexbeam.search.automaton.trie import APART, BEGIN, INSIDE, Goal, in_compounds
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
 _MOST_REGISTER_BITS = 1024
@@ -86,6 +92,8 @@ class BitLayout:
     """The bits of a sentence, and everything that reads or sets them."""
 
     goals: list[Goal] = field(default_factory=list)
+    joined: list[Goal] = field(default_factory=list)
+    """What meets a constraint as a part of a compound, with `trie.SHORT` and `trie.LONG` in it."""
     stages: list[Stage] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     soft: list[SoftConstraint] = field(default_factory=list)
@@ -189,8 +197,14 @@ class _Numbering:
                 waits=self._waits(form.tokens),
                 exact=field_bits if exact else 0,
             )
-            self.layout.goals.append(goal)
+            self._add_goal(goal, form)
         return bits
+
+    def _add_goal(self, goal: Goal, form: Form) -> None:
+        """Add what meets a constraint, and the same as a part of a compound."""
+        self.layout.goals.append(goal)
+        if self.words is not None and form.in_compounds:
+            self.layout.joined += in_compounds(goal, form.inside, form.goes_on)
 
     def _waits(self, tokens: Tokens) -> bool:
         return self.words is not None and self.words.waits(tokens)
@@ -199,10 +213,12 @@ class _Numbering:
         """Return the tokens of a form behind what it has to stand behind."""
         if form.first:
             return (BEGIN, *form.tokens)
-        return (APART, *form.tokens) if form.apart and self.words is not None else form.tokens
+        if self.words is None or not (form.apart or form.inside):
+            return form.tokens
+        return (INSIDE if form.inside else APART, *form.tokens)
 
     def _add_pattern(self, pattern: Pattern, times: int) -> list[int]:
-        if pattern.is_phrase or (times > 1 and _counts_as_phrase(pattern)):
+        if pattern.is_phrase or (times > 1 and counts_as_phrase(pattern)):
             return self._add_phrase(pattern.parts[0], times, pattern.exact)
         copies = 1 if pattern.last or pattern.strict else times
         size = sum(shortest(part) for part in pattern.parts) * copies
@@ -237,7 +253,7 @@ class _Numbering:
                 waits=not strict and self._waits(form.tokens),
                 strict=strict,
             )
-            self.layout.goals.append(goal)
+            self._add_goal(goal, form)
         return bit
 
     def _add_chain(self, pattern: Pattern, copies: int) -> list[int]:
@@ -265,7 +281,7 @@ class _Numbering:
         """Return the bits of the register between a part and the forms of the next."""
         if limit is not None:
             return limit + max(count_units(tokens, self.words) for tokens in forms) + 1
-        meet = any(_may_overlap(form.tokens, tokens) for form in before for tokens in forms)
+        meet = any(may_overlap(form.tokens, tokens) for form in before for tokens in forms)
         return max(map(len, forms)) + 1 if meet else 1
 
     def _refuse_register(
@@ -367,34 +383,3 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
-
-
-def _counts_as_phrase(pattern: Pattern) -> bool:
-    """Return whether occurrences of a pattern can't share tokens, so that it counts as a phrase.
-
-    Its copies then need no stages of their own.
-    """
-    if not replace(pattern, may_overlap=True).is_phrase:
-        return False
-    forms = [form.tokens for form in pattern.parts[0]]
-    return not any(_may_be_shared(one, other) for one in forms for other in forms)
-
-
-def _may_be_shared(before: Tokens, after: Tokens) -> bool:
-    """Return whether ``after`` can end behind ``before`` and share tokens with it."""
-    most = min(len(before), len(after) - 1)
-    if any(before[-shared:] == after[:shared] for shared in range(1, most + 1)):
-        return True
-    return any(after[i : i + len(before)] == before for i in range(len(after) - len(before)))
-
-
-def _may_overlap(before: Tokens, after: Tokens) -> bool:
-    """Return whether ``after`` can end with or after ``before`` and share tokens with it."""
-    for shared in range(1, len(after) + 1):
-        beginning = after[:shared]
-        if shared <= len(before):
-            if before[-shared:] == beginning:
-                return True
-        elif beginning[-len(before) :] == before:
-            return True
-    return False

@@ -23,7 +23,7 @@ from lexbeam.search.arrays import (
     pack_rows_of_bits,
 )
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ANCHORS, ROOT, Goal, Node, Trie
+from lexbeam.search.automaton.trie import ROOT, Goal, Node, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
@@ -102,9 +102,8 @@ class ExactCounts:
 
 def _completing(trie: Trie, node: Node, can_hold: bool) -> Iterator[tuple[int, int]]:
     """Yield the tokens that complete a phrase with an exact count after a node, with its bits."""
-    first = {t: n for t, n in trie.nodes[ROOT].children.items() if t not in ANCHORS}
-    for token, target in {**first, **node.moves}.items():
-        for goal in trie.nodes[target].ends:
+    for token, target in {**trie.nodes[ROOT].children, **node.moves}.items():
+        for goal in trie.nodes[target].ends if token >= 0 else ():
             if goal.exact and not _is_held(goal, can_hold):
                 yield token, goal.exact
 

@@ -20,7 +20,7 @@ from lexbeam.search.arrays import (
     pack_rows_of_bits,
 )
 from lexbeam.search.automaton.bit_layout import BitLayout, Register
-from lexbeam.search.automaton.trie import ANCHORS, Trie
+from lexbeam.search.automaton.trie import Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
 
@@ -180,9 +180,9 @@ def _shifted(layout: BitLayout, at_words: bool) -> list[Register]:
 
 
 def _strings(trie: Trie) -> dict[int, Tokens]:
-    """Return the tokens that lead to each node, without anchors."""
+    """Return the tokens that lead to each node, without what stands for others."""
     strings: dict[int, Tokens] = {0: ()}
     for number, node in enumerate(trie.nodes):
         for token, child in node.children.items():
-            strings[child] = strings[number] if token in ANCHORS else (*strings[number], token)
+            strings[child] = strings[number] if token < 0 else (*strings[number], token)
     return strings

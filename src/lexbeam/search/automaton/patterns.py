@@ -24,6 +24,22 @@ class Form:
     """It counts only where no word goes on before it: after a token that ends a word whatever
     follows (``closing``: an opening quotation mark, a hyphen), or at the beginning of the output.
     Without word boundaries it counts anywhere."""
+    inside: bool = False
+    """It counts only as the last part of a compound: after a token that ``ENDS`` with enough
+    letters of a word, with at most a ``SHORT`` one between (`whole_words`)."""
+    goes_on: bool = False
+    """It counts as the first part of a compound, too: before a token that goes on with its word
+    for ``LONG`` enough, with at most a ``SHORT`` one between."""
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether it counts wherever it stands."""
+        return not (self.first or self.apart or self.inside)
+
+    @property
+    def in_compounds(self) -> bool:
+        """Whether it counts as a part of a compound."""
+        return self.inside or self.goes_on
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,12 @@ class Pattern:
     def tokens(self) -> set[int]:
         """All tokens of all forms."""
         return {token for part in self.parts for form in part for token in form.tokens}
+
+
+class Beginning(tuple[int, ...]):
+    """An avoided phrase that must not even be the beginning of a longer word."""
+
+    __slots__ = ()
 
 
 TokenConstraint = Tokens | Pattern

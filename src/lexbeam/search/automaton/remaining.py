@@ -20,7 +20,8 @@ from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import exact_stays_exact
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import ANCHORS, ROOT
+from lexbeam.search.automaton.trie import ROOT, Trie
+from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
@@ -82,10 +83,10 @@ class RemainingTokens:
             parts = len(layout.hard_tokens) + 1
             return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
-        nodes = self._automaton.tries[sentence].nodes
-        if layout.strict and not any(node.avoided or node.held for node in nodes):
+        hindered = _is_hindered(layout, self._automaton.tries[sentence])
+        if layout.strict and not hindered and _is_placeable(layout):
             # States that no output may begin with are never reached. (Where something is avoided,
-            # the end may be out of reach from states that an output may begin with, too.)
+            # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
@@ -95,10 +96,9 @@ class RemainingTokens:
         words = self._automaton.whole_words
         free = []
         for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
-            hindered = any(node.avoided or node.held for node in trie.nodes)
-            hindered |= any(goal.exact for goal in layout.goals)
+            hindered = _is_hindered(layout, trie)
             anchored = layout.strict or layout.at_end or layout.soft
-            first = trie.nodes[ROOT].children.keys() - ANCHORS
+            first = [token for token in trie.nodes[ROOT].children if token >= 0]
             glued = words and not all(map(words.ends, first))
             free.append(not hindered and not glued and not anchored and _is_placeable(layout))
         return np.array(free, dtype=np.bool_)
@@ -277,11 +277,17 @@ class RemainingTokens:
         return self._keys(after, np.array([sentence])), closed, done
 
 
+def _is_hindered(layout: BitLayout, trie: Trie) -> bool:
+    """Return whether something may not be said, or not more often."""
+    may_not = any(node.avoided or node.held for node in trie.nodes)
+    return may_not or any(goal.exact for goal in layout.goals)
+
+
 def _is_placeable(layout: BitLayout) -> bool:
-    """Return whether everything has a form that can be placed behind anything else."""
+    """Return whether all but a strict beginning has a form that can stand behind anything else."""
     bits = layout.hard_wanted
     for goal in layout.goals:
-        if goal.tokens[0] >= 0:
+        if goal.tokens[0] >= 0 or goal.strict:
             bits &= ~goal.wanted
     return not bits
 
@@ -302,12 +308,15 @@ def _relevant_tokens(
     other[[*trie.alphabet, eos]] = False
     kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
     marks = [] if words is None else [words.boundary, words.starting]
-    if words is not None and trie.apart != ROOT:
+    if words is not None and (trie.apart != ROOT or trie.joins):
         marks.append(words.closing)
+    if words is not None and trie.joins:
+        marks += [(words.joining & flag) != 0 for flag in (SHORT, LONG, ENDS)]
     for mark in marks:
         kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
     kinds = [kind for kind in kinds if (kind & other).any()]
     left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
+    left_out = set() if trie.joins else left_out
     tokens = [token for token in trie.alphabet if token not in left_out]
     tokens += [int((kind & other).argmax()) for kind in kinds]
     behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}

@@ -1,10 +1,14 @@
-"""The parts of a pattern as stages: what each counts for, and what is lost if it comes too late."""
+"""The parts of a pattern as stages: what each counts for, what is lost if it comes too late.
+
+And which of them can share tokens.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 
 
@@ -69,5 +73,36 @@ def shortest(part: Sequence[Form]) -> int:
 
     A shorter one that counts only at the beginning is no help to an output that has begun.
     """
-    anywhere = [form for form in part if not form.first and not form.apart]
+    anywhere = [form for form in part if form.is_anywhere]
     return min(len(form.tokens) for form in anywhere or part)
+
+
+def counts_as_phrase(pattern: Pattern) -> bool:
+    """Return whether occurrences of a pattern can't share tokens, so that it counts as a phrase.
+
+    Its copies then need no stages of their own.
+    """
+    if not replace(pattern, may_overlap=True).is_phrase:
+        return False
+    forms = [form.tokens for form in pattern.parts[0]]
+    return not any(_may_be_shared(one, other) for one in forms for other in forms)
+
+
+def _may_be_shared(before: Tokens, after: Tokens) -> bool:
+    """Return whether ``after`` can end behind ``before`` and share tokens with it."""
+    most = min(len(before), len(after) - 1)
+    if any(before[-shared:] == after[:shared] for shared in range(1, most + 1)):
+        return True
+    return any(after[i : i + len(before)] == before for i in range(len(after) - len(before)))
+
+
+def may_overlap(before: Tokens, after: Tokens) -> bool:
+    """Return whether ``after`` can end with or after ``before`` and share tokens with it."""
+    for shared in range(1, len(after) + 1):
+        beginning = after[:shared]
+        if shared <= len(before):
+            if before[-shared:] == beginning:
+                return True
+        elif beginning[-len(before) :] == before:
+            return True
+    return False

@@ -3,18 +3,20 @@
 Nodes are numbered through all tries; node 0 belongs to no sentence, and the padding of tables
 points to it. Tokens that are in no phrase all lead to the same node, so tables have a column per
 *symbol*: one for each token of a phrase, and one for all others. Where spellings are told apart
-by what stands before them (`trie.APART`), the others that end a word have a symbol of their own.
+by what stands beside them, the others have a symbol for each combination of classes
+(`trie.class_symbol`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, IntArray, pack_rows
-from lexbeam.search.automaton.trie import APART, BEGIN, ROOT, Trie
+from lexbeam.search.arrays import IntArray, pack_rows
+from lexbeam.search.automaton.trie import BEGIN, CLOSING, ROOT, Trie, class_flags, class_symbol
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 _MOST_MOVES = 32
 """Moves of one node that are compared one by one: the beginning of a word may have thousands."""
@@ -44,27 +46,25 @@ class Transitions:
         tries: Sequence[Trie],
         roots: IntArray,
         vocabulary_size: int,
-        closing: BoolArray | None = None,
+        words: WordBoundaries | None = None,
     ) -> Transitions:
-        """Tabulate the transitions of tries whose roots have the given numbers.
-
-        ``closing`` marks the tokens after which a word has ended. # shape: (vocabulary,)
-        """
-        if all(trie.apart == ROOT for trie in tries):
-            closing = None
-        symbol, count = _number_symbols(tries, vocabulary_size, closing)
+        """Tabulate the transitions of tries whose roots have the given numbers."""
+        symbol, flags = _number_symbols(tries, vocabulary_size, words)
+        count, present = len(flags), np.unique(flags[flags > 0])
         from_root = np.repeat(roots[:, None], count, axis=1)
         symbols: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
         row_of_node = [0]
         for sentence, (root, trie) in enumerate(zip(roots.tolist(), tries, strict=True)):
-            if closing is not None and trie.apart != ROOT:
-                from_root[sentence, np.unique(symbol[:-1][closing])] = root + trie.apart
-            first = {t: n for t, n in trie.nodes[ROOT].children.items() if t != APART}
+            for each in present:
+                from_root[sentence, flags == each] += trie.from_root(class_symbol(int(each)))
+            first = {t: n for t, n in trie.nodes[ROOT].children.items() if t >= BEGIN}
             from_root[sentence, symbol[list(first)]] = [root + n for n in first.values()]
+            known = _by_class(trie, symbol, flags)
             for node in trie.nodes:
-                symbols.append(symbol[list(node.moves)].tolist() if node.moves else [])
-                targets.append([root + target for target in node.moves.values()])
+                moves = _moves(node.moves, symbol, known)
+                symbols.append([each for each, _ in moves])
+                targets.append([root + target for _, target in moves])
                 row_of_node.append(sentence * count)
         listed = None
         if max(map(len, symbols)) > _MOST_MOVES:
@@ -102,6 +102,34 @@ class Transitions:
         return sentence
 
 
+def _moves(
+    moves: Mapping[int, int], symbol: IntArray, by_class: Mapping[int, list[int]] | None
+) -> list[tuple[int, int]]:
+    """Return the symbols of moves with their targets; a class is all symbols that it stands for."""
+    if by_class is None:
+        return list(zip(symbol[list(moves)].tolist(), moves.values(), strict=True)) if moves else []
+    return [
+        (each, target)
+        for token, target in moves.items()
+        for each in ([int(symbol[token])] if token >= 0 else by_class.get(token, ()))
+    ]
+
+
+def _by_class(trie: Trie, symbol: IntArray, flags: IntArray) -> dict[int, list[int]] | None:
+    """Return the symbols that each class symbol of a trie stands for: not those of its own tokens.
+
+    None if the trie has no classes.
+    """
+    if not trie.joins:
+        return None
+    own = set(symbol[trie.alphabet].tolist())
+    found: dict[int, list[int]] = {}
+    for number, each in enumerate(flags.tolist()):
+        if each and number not in own:
+            found.setdefault(class_symbol(each), []).append(number)
+    return found
+
+
 def _list_moves(
     symbols: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], count: int
 ) -> tuple[IntArray, IntArray]:
@@ -113,17 +141,27 @@ def _list_moves(
 
 
 def _number_symbols(
-    tries: Sequence[Trie], vocabulary_size: int, closing: BoolArray | None
-) -> tuple[IntArray, int]:
+    tries: Sequence[Trie], vocabulary_size: int, words: WordBoundaries | None
+) -> tuple[IntArray, IntArray]:
     """Give every token of a phrase a symbol, from 1 on; all other tokens are symbol 0.
 
-    Where ``closing`` is given, those of the others that it marks share the last symbol.
+    Where it matters of what classes they are, others of the same classes share a symbol behind
+    those. Also returns the classes of each symbol.
     """
     alphabet = sorted({token for trie in tries for token in trie.alphabet})
     # The last entry is that of `BEGIN`, which stands for a token beyond the vocabulary.
     symbol = np.zeros(vocabulary_size + 1, dtype=np.int64)
-    if closing is not None:
-        symbol[:-1][closing] = len(alphabet) + 2
+    symbol_flags = np.zeros(len(alphabet) + 2, np.int64)
+    if words is not None and any(trie.apart or trie.joins for trie in tries):
+        flags = class_flags(words, np.arange(vocabulary_size))
+        if not any(trie.joins for trie in tries):
+            flags &= CLOSING
+        present = np.unique(flags[flags > 0])
+        number_of = np.zeros(2 * CLOSING, np.int64)
+        number_of[present] = len(alphabet) + 2 + np.arange(len(present))
+        symbol[:-1] = number_of[flags]
+        symbol_flags[1:-1] = flags[alphabet]
+        symbol_flags = np.concatenate((symbol_flags, present))
     symbol[alphabet] = np.arange(1, len(alphabet) + 1)
     symbol[BEGIN] = len(alphabet) + 1
-    return symbol, len(alphabet) + 2 + (closing is not None)
+    return symbol, symbol_flags

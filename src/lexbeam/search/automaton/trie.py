@@ -9,21 +9,51 @@ What counts only at the beginning of an output begins with the token `BEGIN`, wh
 has: it stands before the first token of all of them. What counts only where no word goes on
 before it begins with `APART`, which stands for the beginning and for every token that ends a
 word whatever follows.
+
+What counts only inside a compound begins with `INSIDE`, which stands for every token that ends
+with enough letters of a word. Where any token of some class may stand, a goal has `SHORT` or
+`LONG` in its place. Tokens that are in no phrase of the trie are alike if they are of the same
+classes; so the trie has one symbol for each combination of classes (`class_symbol`), and takes the
+tokens of its phrases one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import NamedTuple
 
-from lexbeam.search.arrays import BoolArray, Tokens
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.search.arrays import IntArray, Tokens
+from lexbeam.search.automaton import whole_words
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 ROOT = 0
 BEGIN = -1
 APART = -2
-ANCHORS = frozenset({BEGIN, APART})
+INSIDE = -3
+SHORT = -4
+LONG = -5
+ANCHORS = frozenset({BEGIN, APART, INSIDE})
 """What a goal may begin with that is no token of the output."""
+
+_FLAG = {SHORT: whole_words.SHORT, LONG: whole_words.LONG}
+_FIRST_CLASS = -16
+CLOSING = 8
+"""The class of tokens after which a word has ended, beside those of `whole_words`."""
+
+
+def class_symbol(flags: int) -> int:
+    """Return the symbol of all tokens of some classes that are in no phrase."""
+    return _FIRST_CLASS - flags
+
+
+def flags_of(symbol: int) -> int:
+    """Return the classes that a symbol stands for; less than 0: it stands for none."""
+    return _FIRST_CLASS - symbol
 
 
 @dataclass(frozen=True)
@@ -49,12 +79,29 @@ class Goal:
     """The output must begin with this, or another strict one."""
     exact: int = 0
     """The bits that are all set when the string may not end again; 0: it may end any time."""
+    led: int = 0
+    """So many symbols of the string are what it stands behind; they are no progress."""
 
     def needed(self, taken: int) -> int:
         """Return the bits of which one must be set after so many nodes of the string."""
         if not self.needs:
             return 0
         return self.needs[taken - (self.tokens[0] in ANCHORS)]
+
+
+def in_compounds(goal: Goal, inside: bool, goes_on: bool) -> Iterator[Goal]:
+    """Yield what meets the same as a goal, as a part of a compound.
+
+    ``inside``: the goal is the last part, and something short may stand before it. ``goes_on``: it
+    may also be the first part, if it is otherwise met only when its word ends. That it is, is
+    seen when it has been said: it is no progress.
+    """
+    tokens = goal.tokens
+    if inside:
+        yield replace(goal, tokens=(INSIDE, SHORT, *tokens[1:]), led=2)
+    for between in ((), (SHORT,)) if goes_on and goal.waits else ():
+        whole = (*tokens, *between, LONG)
+        yield replace(goal, tokens=whole, led=len(whole), waits=False)
 
 
 class Progress(NamedTuple):
@@ -100,36 +147,76 @@ class Node:
 class Trie:
     """The constraints and avoided phrases of one sentence; node 0 is the root.
 
-    ``whole_words`` are the avoided phrases that only count as whole words. ``closing`` marks the
-    tokens after which a word has ended, whatever follows; it is needed for goals that begin with
-    `APART`. # shape: (vocabulary,)
+    ``held`` are the avoided phrases that only count as whole words. ``words`` says which tokens
+    begin and end words; it is needed for goals that begin with `APART` or `INSIDE`, and for those
+    that are ``joined`` to others in compounds.
     """
 
     def __init__(
         self,
         goals: Sequence[Goal],
         avoided: Sequence[Tokens] = (),
-        whole_words: Sequence[Tokens] = (),
-        closing: BoolArray | None = None,
+        held: Sequence[Tokens] = (),
+        words: WordBoundaries | None = None,
+        joined: Sequence[Goal] = (),
     ) -> None:
         self.nodes = [Node(depth=0)]
-        self._closing = closing
+        self._words = words
         for goal in goals:
-            path = self._path(goal.tokens)
-            for node in path[:-1]:
-                self.nodes[node].begun.append(goal)
-            self.nodes[path[-1]].ends.append(goal)
+            self._add(goal)
         for phrase in avoided:
             self.nodes[self._path(phrase)[-1]].avoided = True
-        for phrase in whole_words:
+        for phrase in held:
             self.nodes[self._path(phrase)[-1]].held = True
         self._mark_strict(goals)
+        self.joins = bool(joined)
+        """Whether it matters how tokens join the parts of compounds."""
+        for goal in self._spelled_out(joined):
+            self._add(goal)
         self._link()
+
+    def _add(self, goal: Goal) -> None:
+        path = self._path(goal.tokens)
+        for node in path[goal.led + 1 : -1] if goal.led else path[:-1]:
+            self.nodes[node].begun.append(goal)
+        self.nodes[path[-1]].ends.append(goal)
+
+    def _spelled_out(self, goals: Sequence[Goal]) -> Iterator[Goal]:
+        """Yield goals with all that may stand in the place of `SHORT` and `LONG`."""
+        if not goals:
+            return
+        alphabet = self.alphabet
+        classes = [class_symbol(flags) for flags in range(2 * CLOSING)]
+        fits = {
+            symbol: [t for t in alphabet if self._flags(t) & flag]
+            + [c for c in classes if flags_of(c) & flag]
+            for symbol, flag in _FLAG.items()
+        }
+        for goal in goals:
+            for tokens in product(*(fits.get(symbol, [symbol]) for symbol in goal.tokens)):
+                yield replace(goal, tokens=tokens)
+
+    def _flags(self, symbol: int) -> int:
+        """Return the classes of a token, or those that a symbol stands for."""
+        if symbol < 0 or self._words is None:
+            return max(flags_of(symbol), 0) if symbol < 0 else 0
+        return int(class_flags(self._words, symbol))
 
     @property
     def start(self) -> int:
         """The node of an output that has no tokens yet."""
         return self.nodes[ROOT].children.get(BEGIN, self.apart)
+
+    @property
+    def inside(self) -> int:
+        """The node after a token that ends with enough letters of a word and is in no phrase."""
+        return self.nodes[ROOT].children.get(INSIDE, ROOT)
+
+    @property
+    def begins(self) -> set[int]:
+        """The nodes after which the first token of a phrase may come."""
+        short = {n for s, n in self.nodes[self.inside].children.items() if s <= _FIRST_CLASS}
+        return {ROOT, self.start, self.apart, self.inside} | (short if self.inside else set())
 
     @property
     def apart(self) -> int:
@@ -143,15 +230,19 @@ class Trie:
 
     def _after_any(self, token: int) -> int:
         """Return the node of what is known after a token that begins no phrase."""
-        if token == APART or self.apart == ROOT:
+        if token == BEGIN:
+            return self.apart
+        if not (self.apart or self.inside):
             return ROOT
-        is_apart = token == BEGIN or (self._closing is not None and bool(self._closing[token]))
-        return self.apart if is_apart else ROOT
+        flags = self._flags(token)
+        if flags & CLOSING:
+            return self.apart
+        return self.inside if flags & whole_words.ENDS else ROOT
 
     @property
     def alphabet(self) -> list[int]:
         """All tokens of all phrases, rising."""
-        return sorted({token for node in self.nodes for token in node.children} - ANCHORS)
+        return sorted({token for node in self.nodes for token in node.children if token >= 0})
 
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
@@ -179,7 +270,8 @@ class Trie:
     def _link(self) -> None:
         """Set the failure links, and let every node inherit what its suffixes end and begin."""
         first = self.nodes[ROOT].children
-        queue = sorted(first.values(), key=lambda number: number != self.apart)
+        anchors = self.apart, self.inside
+        queue = sorted(first.values(), key=lambda number: number not in anchors)
         for token, child in first.items():
             self.nodes[child].failure = self._after_any(token)
         for number in queue:
@@ -206,7 +298,7 @@ class Trie:
     def _own_progress(self, number: int) -> list[Progress]:
         """Return what this node itself has begun, grouped by constraint tokens."""
         node = self.nodes[number]
-        if self.nodes[ROOT].children.get(APART) == number:
+        if number in (self.apart, self.inside):
             return []  # It has begun nothing yet.
         wanted: dict[tuple[int, int], int] = {}
         for goal in node.begun:
@@ -241,3 +333,9 @@ def _most_first(progress: Sequence[Progress]) -> list[Progress]:
             if not one.needs:
                 covered |= one.wanted
     return kept
+
+
+def class_flags(words: WordBoundaries, tokens: int | NDArray[np.int64]) -> IntArray:
+    """Return the classes of tokens, as one number for each. # shape: as the tokens."""
+    flags: IntArray = words.joining[tokens].astype(np.int64) + CLOSING * words.closing[tokens]
+    return flags

@@ -2,6 +2,9 @@
 
 With SentencePiece ``▁Haus`` followed by ``tür`` is *Haustür*, not *Haus*: a phrase counts only
 if the token after it begins something new. Which tokens do so is a matter of the vocabulary.
+
+Where compounds count, ``▁Haus`` followed by ``tür`` does have *Haus*, if what follows is long
+enough to be a part of a compound. So tokens also say how they join the parts of words.
 """
 
 from __future__ import annotations
@@ -14,6 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import IntArray, Tokens
 
+SHORT, LONG, ENDS = 1, 2, 4
+"""How a token joins parts of a compound. ``SHORT``: it is a few letters inside a word, less than
+a part. ``LONG``: it goes on with a word for long enough to be a part. ``ENDS``: what it ends with
+is long enough to be a part."""
+
 
 @dataclass(frozen=True)
 class WordBoundaries:
@@ -25,6 +33,8 @@ class WordBoundaries:
     """After this token a word has ended, whatever follows: punctuation, Chinese characters."""
     starting: NDArray[np.bool_]
     """With this token a word begins: what the words between two parts are counted by."""
+    joining: NDArray[np.uint8]
+    """How each token joins parts of a compound: `SHORT`, `LONG` and `ENDS`, added up."""
 
     @classmethod
     def of(
@@ -34,10 +44,12 @@ class WordBoundaries:
         vocabulary_size: int,
         eos: int,
         starting: ArrayLike | None = None,
+        joining: ArrayLike | None = None,
     ) -> WordBoundaries | None:
         """Return the masks as checked arrays; None where phrases are plain token sequences."""
         if boundary is None:
-            for name, given in (("closing", closing), ("starting", starting)):
+            more = (("closing", closing), ("starting", starting), ("joining", joining))
+            for name, given in more:
                 if given is not None:
                     raise InputError(f"{name} is given without boundary")
             return None
@@ -52,7 +64,15 @@ class WordBoundaries:
                 )
             marks.append(mark)
         marks[0][eos] = True
-        return cls(*marks)
+        joins = np.zeros(vocabulary_size, np.uint8) if joining is None else np.array(joining)
+        if joins.shape != (vocabulary_size,) or not np.isin(joins, np.arange(8)).all():
+            raise InputError(
+                f"joining must have a number from 0 to 7 for each of {vocabulary_size} tokens"
+            )
+        # What begins something new goes on with no word, and what ends a word leaves none to.
+        joins = np.where(marks[0], joins & ENDS, joins)
+        joins = np.where(marks[1], joins & (SHORT | LONG), joins)
+        return cls(marks[0], marks[1], marks[2], joins.astype(np.uint8))
 
     def waits(self, phrase: Tokens) -> bool:
         """Return whether the phrase counts only if a boundary follows."""

@@ -1,8 +1,9 @@
 // The box that opens at a word: keep it, drop it, write another, or take one of the model's.
 
 import { isCancelled, post } from "./api.js";
+import { at, make } from "./elements.js";
 
-const box = document.getElementById("choices");
+const box = at("choices");
 let opener = null;
 
 export function closeChoices(focusBack = true) {
@@ -17,10 +18,10 @@ export function openChoices(word, button, record, act) {
   closeChoices(false);
   opener = button;
   button.classList.add("opened");
-  const title = element("strong", `“${word}”`);
+  const title = make("strong", `“${word}”`);
   const keep = action("Keep this", () => act.keep(word));
   const drop = action("Not this", () => act.drop(word));
-  const row = element("div", "", "row");
+  const row = make("div", "", "row");
   row.append(keep, drop);
   const form = document.createElement("form");
   const input = document.createElement("input");
@@ -36,7 +37,7 @@ export function openChoices(word, button, record, act) {
   });
   const list = document.createElement("ul");
   list.setAttribute("aria-label", "Other choices");
-  list.append(element("li", "Looking for other choices …", "hint"));
+  list.append(make("li", "Looking for other choices …", "hint"));
   box.replaceChildren(title, row, form, list);
   place(button);
   box.hidden = false;
@@ -51,19 +52,19 @@ async function fill(list, record, act) {
       ...alternatives.map((each) => {
         const item = document.createElement("li");
         const button = action(each.text, () => act.take(each));
-        button.append(element("small", each.translation));
+        button.append(make("small", each.translation));
         item.append(button);
         return item;
       }),
     );
-    if (!alternatives.length) list.append(element("li", "The model has no other choice here.", "hint"));
+    if (!alternatives.length) list.append(make("li", "The model has no other choice here.", "hint"));
   } catch (error) {
-    if (!isCancelled(error)) list.replaceChildren(element("li", error.message, "hint"));
+    if (!isCancelled(error)) list.replaceChildren(make("li", error.message, "hint"));
   }
 }
 
 function action(text, run) {
-  const button = element("button", text);
+  const button = make("button", text);
   button.type = "button";
   button.addEventListener("click", () => {
     closeChoices();
@@ -72,32 +73,25 @@ function action(text, run) {
   return button;
 }
 
-function element(name, text, kind = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
-
 function place(button) {
-  const at = button.getBoundingClientRect();
+  const word = button.getBoundingClientRect();
   const width = Math.min(320, window.innerWidth - 16);
-  const left = Math.max(8, Math.min(at.left, window.innerWidth - width - 8));
+  const left = Math.max(8, Math.min(word.left, window.innerWidth - width - 8));
   box.style.left = `${left + window.scrollX}px`;
-  box.style.top = `${at.bottom + window.scrollY + 6}px`;
+  box.style.top = `${word.bottom + window.scrollY + 6}px`;
 }
 
 box.addEventListener("keydown", (event) => {
   const stops = [...box.querySelectorAll("button, input")];
-  const at = stops.indexOf(document.activeElement);
+  const stop = stops.indexOf(document.activeElement);
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") {
     event.preventDefault();
     closeChoices();
   } else if (by) {
     event.preventDefault();
-    stops[(at + by + stops.length) % stops.length]?.focus();
-  } else if (event.key === "Tab" && at === (event.shiftKey ? 0 : stops.length - 1)) {
+    stops[(stop + by + stops.length) % stops.length]?.focus();
+  } else if (event.key === "Tab" && stop === (event.shiftKey ? 0 : stops.length - 1)) {
     closeChoices();
   }
 });

@@ -2,12 +2,12 @@
 
 import { get, getKey, isCancelled, post, setKey } from "./api.js";
 import { closeChoices, openChoices } from "./choices.js";
+import { at, chip, copy, make, say } from "./elements.js";
 import { History, carryOver, emptyWishes, fromLink, hasWishes, readGlossary, toLink } from "./state.js";
 import { completion, cut, nextWord, overlaps, toCodePoints, toUnits } from "./words.js";
 
 const EXAMPLE = "The meeting was very successful. Restart the computer and select a printer from the list.";
 const WAIT = 250;
-const at = (id) => document.getElementById(id);
 const history = new History();
 let state = { source: EXAMPLE, glossary: "", model: "", sentences: [] };
 let pieces = []; // of each sentence: its start in the source, and what separates it from the next
@@ -82,13 +82,6 @@ function soon(wait = WAIT) {
 }
 
 // --- showing ---------------------------------------------------------------------------------
-
-function make(name, text = "", kind = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
 
 function render() {
   closeChoices(false);
@@ -167,25 +160,6 @@ function renderChips() {
   at("chips").replaceChildren(...chips);
 }
 
-function chip(text, kind, cost, remove) {
-  const made = make("span", "", `chip ${kind}`);
-  made.setAttribute("role", "listitem");
-  made.append(make("span", text));
-  if (typeof cost === "number") {
-    const shown = make("span", `cost ${cost.toFixed(1)}`, "cost");
-    shown.title = "Log-probability that the sentence loses by it; 0 is free, 10 and more is forced";
-    made.append(shown);
-  }
-  if (remove) {
-    const button = make("button", "×");
-    button.type = "button";
-    button.setAttribute("aria-label", `Drop: ${text}`);
-    button.addEventListener("click", remove);
-    made.append(button);
-  }
-  return made;
-}
-
 function renderVersions() {
   const others = (results[active]?.nbest ?? []).slice(1);
   at("versions").hidden = others.length === 0;
@@ -197,10 +171,6 @@ function renderVersions() {
     item.append(button);
     return item;
   }));
-}
-
-function say(text) {
-  at("status").textContent = text;
 }
 
 function linkAt(result, place) {
@@ -303,15 +273,6 @@ function countTerms() {
   at("glossary-count").textContent = count ? `(${count} term${count > 1 ? "s" : ""})` : "";
 }
 
-async function copy(text, done) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(done);
-  } catch {
-    say("The browser did not allow copying.");
-  }
-}
-
 at("source").addEventListener("input", () => {
   state.source = at("source").value;
   at("backdrop").replaceChildren();
@@ -403,6 +364,7 @@ at("trace").addEventListener("click", () => {
   fields.api_key.value = getKey();
   at("trace-form").submit();
 });
+at("key-line").addEventListener("submit", (event) => event.preventDefault());
 at("key").addEventListener("change", () => {
   setKey(at("key").value);
   update();

@@ -1,0 +1,100 @@
+"""Compounds: where a word is part of a longer one.
+
+The rule can be checked with a text search. A phrase is part of a compound where it is the first
+or the last part of a longer word, and what goes on beside it has at least `PART` letters right
+there: *Datei* is in *Dateisystem* and in *Konfigurationsdatei*, not in *Dateien*. A linking
+letter (*Arbeitsplatz*) is one of those letters. As the last part a phrase may begin with a small
+letter, as the first with a capital. A phrase of fewer letters is no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexbeam.text.languages import base_language
+from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
+
+PART = 3
+"""The fewest letters of a part."""
+
+SHORT, LONG, ENDS = 1, 2, 4
+"""What `joining_flags` says of a piece; the search knows the same."""
+
+LANGUAGES = frozenset(
+    {"de", "nl", "af", "lb", "fy", "sv", "da", "no", "nb", "nn", "is", "fo", "fi", "et", "hu"}
+    | {"deu", "ger", "nld", "dut", "afr", "ltz", "fry", "swe", "dan", "nor", "nob", "nno", "isl"}
+    | {"ice", "fao", "fin", "est", "ekk", "hun", "nds", "gsw", "bar", "li", "lim", "se", "sme"}
+)
+"""Languages that write compounds as one word, by their codes of two and three letters."""
+
+
+def has_compounds(language: str | None) -> bool:
+    """Return whether a language writes compounds as one word; True if it is not known."""
+    return language is None or base_language(language) in LANGUAGES
+
+
+def is_letter(character: str) -> bool:
+    """Return whether a character is a letter of a script with spaces between words."""
+    return character.isalpha() and not is_unspaced(character)
+
+
+def may_be_part(phrase: str) -> bool:
+    """Return whether a phrase is long enough to be a part of a compound."""
+    return sum(map(is_letter, phrase)) >= PART
+
+
+def lowered(phrase: str) -> str:
+    """Return a phrase with a small first letter: as the last part of a compound has it."""
+    small = phrase[:1].lower()
+    return small + phrase[1:] if len(small) == 1 else phrase
+
+
+def goes_on_behind(text: str, end: int) -> bool:
+    """Return whether a word goes on at an offset, with enough letters for a part."""
+    letters = text[end : end + PART]
+    return is_letter(text[end - 1]) and len(letters) == PART and all(map(is_letter, letters))
+
+
+def goes_on_before(text: str, start: int) -> bool:
+    """Return whether a word goes on before an offset, with enough letters for a part."""
+    letters = text[max(start - PART, 0) : start]
+    return is_letter(text[start]) and len(letters) == PART and all(map(is_letter, letters))
+
+
+def begins_word(text: str, start: int) -> bool:
+    """Return whether no word goes on before an offset."""
+    return start == 0 or not are_glued(text[start - 1], text[start])
+
+
+def ends_word(text: str, end: int) -> bool:
+    """Return whether no word goes on at an offset."""
+    return end == len(text) or not are_glued(text[end - 1], text[end])
+
+
+def word_around(text: str, span: Span) -> Span:
+    """Return the span of the words that a span lies in."""
+    start, end = span
+    while not begins_word(text, start):
+        start -= 1
+    while not ends_word(text, end):
+        end += 1
+    return start, end
+
+
+def joining_flags(written: Iterable[str], vocabulary_size: int) -> NDArray[np.uint8]:
+    """Return how each token joins parts of a compound. # shape: (vocabulary,).
+
+    ``written`` is what each token adds to a text, its space included. `SHORT`: less than a part,
+    nothing but letters. `LONG`: it begins with the letters of a part. `ENDS`: it ends with them.
+    """
+    flags = np.zeros(vocabulary_size, np.uint8)
+    for token, text in enumerate(written):
+        first, last = text[:PART], text[-PART:]
+        if first and all(map(is_letter, first)):
+            flags[token] = SHORT if len(text) < PART else LONG
+        if len(last) == PART and all(map(is_letter, last)):
+            flags[token] |= ENDS
+    return flags
