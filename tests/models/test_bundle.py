@@ -105,9 +105,9 @@ def test_a_shortlist_can_be_added_and_replaced(folder: Path) -> None:
     every = shortlist_file([[*range(VOCABULARY)]] * VOCABULARY)
     bundle.add_shortlist(folder, shortlist_file([[3, 4]] * VOCABULARY))
     assert json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["format"] == 2
-    bundle.add_shortlist(folder, every, sample=VOCABULARY)
+    bundle.add_shortlist(folder, every, sample=VOCABULARY, longest=VOCABULARY)
     after = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert (after.pop("format"), after.pop("sample")) == (4, VOCABULARY)
+    assert [after.pop(name) for name in ("format", "sample", "longest")] == [4, 40, 40]
     assert set(after.pop("files")) == {*before.pop("files"), "shortlist.bin"}
     assert after == {name: value for name, value in before.items() if name != "format"}
     model = bundle.load(folder)

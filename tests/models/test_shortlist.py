@@ -69,6 +69,28 @@ def test_what_is_packed_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("longest", "expected"),
+    [
+        (0, [1, 2, 4, 5, 6, 7, 8, 9]),
+        (9, [1, 2, 4, 5, 6, 7, 8, 9]),
+        (2, [1, 2, 7, 9]),  # the best of each
+        (3, [1, 2, 5, 7, 9]),
+        (4, [1, 2, 5, 7, 8, 9]),
+    ],
+)
+def test_a_list_has_the_best_of_each_token_first(
+    tmp_path: Path, longest: int, expected: list[int]
+) -> None:
+    each = [np.array(ids, np.int64) for ids in ([7, 5, 6], [9, 8, 4], [7])]
+    path = tmp_path / "lex.bin"
+    path.write_bytes(shortlist.pack([*each, np.zeros(0, np.int64)], np.array([1, 2]), always=3))
+    lists = shortlist.read(path, 4, 12, longest=longest)
+    assert lists.candidates([0, 1, 2, 3], []).tolist() == expected
+    assert lists.candidates([3], [11]).tolist() == [1, 2, 11]
+    assert lists.candidates([], []).tolist() == []
+
+
+@pytest.mark.parametrize(
     ("size", "expected"),
     [(0, []), (1, [6]), (3, [2, 6, 10]), (12, [*range(12)]), (99, [*range(12)])],
 )

@@ -86,10 +86,10 @@ def write_text(path: Path) -> Path:
 
 
 def test_a_bundle_gets_a_shortlist_from_parallel_text(folder: Path, tmp_path: Path) -> None:
-    config = ShortlistConfig(translations=9, frequent=0, sample=64)
+    config = ShortlistConfig(translations=9, frequent=0, sample=64, longest=80)
     made.add_shortlist(folder, write_text(tmp_path / "text.tsv"), config)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["sample"]) == (4, 64)
+    assert [manifest[name] for name in ("format", "sample", "longest")] == [4, 64, 80]
     model = bundle.load(folder)
     lists = unpack((folder / "shortlist.bin").read_bytes(), len(model.source))
     for source, target in WORDS.items():

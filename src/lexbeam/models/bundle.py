@@ -32,6 +32,7 @@ from lexbeam.models.bundle_manifest import (
     FORMAT_OF_SAMPLE,
     MANIFEST,
     SHORTLIST,
+    SHORTLIST_OPTIONS,
     SOURCE,
     TARGET,
     WEIGHTS,
@@ -158,25 +159,29 @@ def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, An
 
 def _format(files: Collection[str], facts: Mapping[str, Any]) -> int:
     """Return the first version that can say all of a bundle."""
-    if "sample" in facts:
+    if any(name in facts for name in SHORTLIST_OPTIONS):
         return FORMAT_OF_SAMPLE
     return FORMAT_OF_MOSES if CODES in files else FORMAT
 
 
-def add_shortlist(path: str | Path, content: bytes, sample: int = 0) -> None:
+def add_shortlist(path: str | Path, content: bytes, *, sample: int = 0, longest: int = 0) -> None:
     """Give a bundle another shortlist, or its first.
 
     So many tokens, the ``sample``, stand for all that is not on it; 0: none do, scores are shares
-    of the list.
+    of the list. At most so many tokens, the ``longest``, are listed by the words of a sentence;
+    0: all that their lists have.
     """
     folder = Path(path)
     manifest = read_manifest(folder / MANIFEST)
     shortlist.parse(content, folder / SHORTLIST, *read_sizes(folder))
     (folder / MANIFEST).unlink()
     (folder / SHORTLIST).write_bytes(content)
-    facts = {k: v for k, v in manifest.items() if k not in ("format", "files", "sample")}
+    others = ("format", "files", *SHORTLIST_OPTIONS)
+    facts = {name: value for name, value in manifest.items() if name not in others}
+    options = zip(SHORTLIST_OPTIONS, (sample, longest), strict=True)
+    facts |= {name: value for name, value in options if value}
     files = [name for name in manifest["files"] if name not in (WEIGHTS, SHORTLIST)]
-    _write_manifest(folder, [*files, SHORTLIST], facts | ({"sample": sample} if sample else {}))
+    _write_manifest(folder, [*files, SHORTLIST], facts)
 
 
 def _describe_network(
@@ -231,7 +236,8 @@ def load(path: str | Path, threads: int = 1) -> Model:
     source, target = _read_vocabularies(folder, files, sizes)
     listed = None
     if SHORTLIST in files:
-        listed = shortlist.read(folder / SHORTLIST, *sizes, manifest.get("sample", 0))
+        options = {name: manifest.get(name, 0) for name in SHORTLIST_OPTIONS}
+        listed = shortlist.read(folder / SHORTLIST, *sizes, **options)
     sample = [] if listed is None else listed.sample.tolist()
     further = _FurtherGraphs(folder, manifest, config, alignment, sample)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:

@@ -24,6 +24,8 @@ FORMAT, FORMAT_OF_MOSES, FORMAT_OF_SAMPLE = 2, 3, 4
 MANIFEST = "manifest.json"
 WEIGHTS, SOURCE, TARGET, SHORTLIST = "weights.npz", "source.spm", "target.spm", "shortlist.bin"
 ALIGNMENT = ("layer", "head")
+SHORTLIST_OPTIONS = ("sample", "longest")
+"""Numbers that say how a shortlist is used; see `lexbeam.models.shortlist.Shortlist`."""
 ASIDE = "aside"
 """What has finished leaves its slot of the beam; see `lexbeam.models.model.Model`."""
 
@@ -64,6 +66,7 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "framing": ("an object", lambda value: isinstance(value, dict)),
     "finishing": (ASIDE, lambda value: value == ASIDE),
     "sample": ("a number from 1 on", lambda value: _is_number(value, _LARGEST_SAMPLE)),
+    "longest": ("a number from 1 on", lambda value: _is_number(value, _LARGEST_SAMPLE)),
 }
 """The fields of a manifest: what each must be, in words and as a check."""
 

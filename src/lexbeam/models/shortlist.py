@@ -31,7 +31,9 @@ class Shortlist:
     """Candidates for each source token, and the most frequent tokens for all.
 
     ``sample`` names the tokens that stand for those that are not listed; without any, scores are
-    shares of the list.
+    shares of the list. Of the entries of a sentence at most ``longest`` are taken, the first of
+    each source token before the second of any, unless it is 0. Those of its last token, which are
+    for every sentence, come on top.
     """
 
     def __init__(
@@ -41,7 +43,9 @@ class Shortlist:
         first: int,
         vocabulary: int,
         sample: Sequence[int] | IntArray = (),
+        longest: int = 0,
     ) -> None:
+        self._longest = longest
         self.sample = np.asarray(sample, np.int64)
         self._offsets = offsets  # shape: (source vocabulary + 1,)
         self._entries = entries  # shape: (number of entries,)
@@ -58,8 +62,20 @@ class Shortlist:
         counts = self._offsets[tokens + 1] - starts
         # The indices of the entries of all tokens, one token after another.
         before = np.cumsum(counts) - counts
-        chosen[self._entries[np.repeat(starts - before, counts) + np.arange(counts.sum())]] = True
+        entries = self._entries[np.repeat(starts - before, counts) + np.arange(counts.sum())]
+        if self._longest and len(entries):
+            last = len(entries) - counts[-1]
+            chosen[entries[last:]] = True
+            ranks = np.arange(last) - np.repeat(before[:-1], counts[:-1])
+            entries = _first_distinct(entries[:last][ranks.argsort(kind="stable")], self._longest)
+        chosen[entries] = True
         return np.flatnonzero(chosen)
+
+
+def _first_distinct(ids: IntArray, most: int) -> IntArray:
+    """Return the first so many ids, each counted once."""
+    _, first = np.unique(ids, return_index=True)
+    return ids[np.sort(first)[:most]]
 
 
 def choose_sample(vocabulary: int, size: int) -> IntArray:
@@ -75,11 +91,11 @@ def choose_sample(vocabulary: int, size: int) -> IntArray:
 def pack(lists: Sequence[IntArray], for_all: IntArray, always: int) -> bytes:
     """Return the content of Marian's binary shortlist, without a checksum.
 
-    ``lists`` has the target ids of each source token. The ids ``for_all`` sentences are listed with
-    the source token that every sentence has ``always``: the format itself can only name the first
-    ids of the vocabulary.
+    ``lists`` has the target ids of each source token, the best first. The ids ``for_all`` sentences
+    are listed with the source token that every sentence has ``always``, at its end: the format
+    itself can only name the first ids of the vocabulary.
     """
-    rows = [np.unique(ids) for ids in lists]
+    rows = [_first_distinct(ids, len(ids)) for ids in lists]
     rows[always] = np.union1d(rows[always], for_all)
     entries = np.concatenate(rows)
     offsets = np.cumsum([0, *map(len, rows)])
@@ -87,17 +103,29 @@ def pack(lists: Sequence[IntArray], for_all: IntArray, always: int) -> bytes:
     return header + offsets.astype("<u8").tobytes() + entries.astype("<u4").tobytes()
 
 
-def read(path: Path, source_vocabulary: int, target_vocabulary: int, sample: int = 0) -> Shortlist:
+def read(
+    path: Path,
+    source_vocabulary: int,
+    target_vocabulary: int,
+    sample: int = 0,
+    longest: int = 0,
+) -> Shortlist:
     """Read Marian's binary shortlist and check it against the vocabularies.
 
-    So many tokens become the ``sample`` that stands for what is not listed; 0: none do.
+    So many tokens become the ``sample`` that stands for what is not listed; 0: none do. For
+    ``longest`` see `Shortlist`.
     """
     data = read_unpacked(path, LARGEST_VOCABULARY)
-    return parse(data, path, source_vocabulary, target_vocabulary, sample)
+    return parse(data, path, source_vocabulary, target_vocabulary, sample, longest)
 
 
 def parse(
-    data: bytes, path: Path, source_vocabulary: int, target_vocabulary: int, sample: int = 0
+    data: bytes,
+    path: Path,
+    source_vocabulary: int,
+    target_vocabulary: int,
+    sample: int = 0,
+    longest: int = 0,
 ) -> Shortlist:
     """Read the content of a shortlist, as `read` does; errors name the path."""
     if len(data) < _HEADER.size:
@@ -122,4 +150,4 @@ def parse(
     ):
         raise ModelError(f"{path}: damaged: entries outside the vocabulary or out of order")
     ids = choose_sample(target_vocabulary, sample)
-    return Shortlist(offsets, entries.astype(np.int64), int(first), target_vocabulary, ids)
+    return Shortlist(offsets, entries.astype(np.int64), int(first), target_vocabulary, ids, longest)

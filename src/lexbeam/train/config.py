@@ -139,6 +139,8 @@ class ShortlistConfig:
     """The most frequent target tokens, listed for every sentence."""
     sample: int = 512
     """Tokens whose scores stand for all that is not listed; 0: scores are shares of the list."""
+    longest: int = 500
+    """Translations listed for a sentence at most, the best of each of its tokens first; 0: all."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +271,7 @@ def _check(config: RunConfig, path: Path) -> None:
         ),
         (config.shortlist.frequent >= 0, "shortlist.frequent", "0 or above"),
         (config.shortlist.sample >= 0, "shortlist.sample", "0 or above"),
+        (config.shortlist.longest >= 0, "shortlist.longest", "0 or above"),
         (
             0 <= config.alignment.head < (network.heads if network.kind == "transformer" else 1),
             "alignment.head",

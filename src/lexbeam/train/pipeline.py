@@ -190,7 +190,8 @@ def write_bundle(config: RunConfig, material: Material, network: TiedNetwork) ->
         listed = from_alignments(
             config.shortlist, material.vocabulary, corpora, material.alignments
         )
-        add_shortlist(bundle, listed, config.shortlist.sample)
+        options = config.shortlist
+        add_shortlist(bundle, listed, sample=options.sample, longest=options.longest)
     return bundle
 
 

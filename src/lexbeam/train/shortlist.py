@@ -25,7 +25,7 @@ from lexbeam.train.corpus import Pair, read_clean
 from lexbeam.train.vocabulary import EOS, Vocabulary
 from lexbeam.train.words import PieceWords
 
-TRANSLATIONS = 50
+TRANSLATIONS = 100
 """Listed for each source token, if nothing else is asked for."""
 MAX_RATIO = 3.0
 """Pairs whose sides differ more than this in characters are taken for misaligned."""
@@ -106,7 +106,7 @@ def make_shortlist(
     ids = {piece: number for number, piece in enumerate(sides[1].pieces)}
     for number, piece in enumerate(sides[0].pieces):
         if piece and piece in ids:
-            lists[number] = np.append(lists[number], ids[piece])
+            lists[number] = np.append(ids[piece], lists[number])
     return shortlist.pack(lists, for_all, always)
 
 
@@ -151,7 +151,8 @@ def add_shortlist(folder: Path, parallel: Path, config: ShortlistConfig | None =
         for source, target, linked in zip(sources, targets, links, strict=True):
             counts.add(source, target, linked)
     always = model.encode("")[-1]
-    bundle.add_shortlist(folder, make_shortlist(counts, sides, config, always), config.sample)
+    content = make_shortlist(counts, sides, config, always)
+    bundle.add_shortlist(folder, content, sample=config.sample, longest=config.longest)
 
 
 def _side(processor: Processor, size: int) -> Side:

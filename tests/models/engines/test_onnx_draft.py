@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def make(
-    variant: str = "ssru", listed: bool = False, rounded: bool = False, eos: int = 0, **rules: Any
+    variant: str = "ssru",
+    listed: bool = False,
+    rounded: bool = False,
+    eos: int = 0,
+    sample: Sequence[int] = (),
+    **rules: Any,
 ) -> OnnxEngine:
     config = replace(TINY, **VARIANTS[variant])
     weights: dict[str, Any] = dict(random_weights(config))
@@ -42,15 +48,18 @@ def make(
             if 1 not in weight.shape:
                 table = name.endswith("Wemb")
                 weights[name] = quantise(weight.T, 24.0).T if table else quantise(weight, 24.0)
-    few = Shortlist(np.zeros(VOCABULARY + 1, np.int64), np.zeros(0, np.int64), 20, VOCABULARY)
+    none = np.zeros(VOCABULARY + 1, np.int64)
+    few = Shortlist(none, np.zeros(0, np.int64), 20, VOCABULARY, sample)
     engine = OnnxEngine(
-        config.build(weights, shortlist=listed),
+        config.build(weights, shortlist=listed, sample=sample),
         TokenRules(VOCABULARY, eos, **rules),
         shortlist=few if listed else None,
         make_attending=lambda single: config.build_attending(
-            weights, single=single, shortlist=listed
+            weights, single=single, shortlist=listed, sample=sample
         ),
-        make_draft=lambda attends: config.build_draft(weights, attends=attends, shortlist=listed),
+        make_draft=lambda attends: config.build_draft(
+            weights, attends=attends, shortlist=listed, sample=sample
+        ),
     )
     for attends in (False, True):  # a single draft is not worth a graph
         assert engine.draft(engine.start(SOURCES[:1], [[]]), ASK, 1, attends) is None
@@ -92,6 +101,15 @@ def test_a_draft_is_what_its_steps_say(variant: str, rounded: bool, listed: bool
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(one, other)
     assert min(lengths) > 1
+
+
+def test_a_draft_with_a_sample_is_what_its_steps_say() -> None:
+    engine = make(listed=True, rounded=True, sample=range(0, VOCABULARY, 3))
+    state = engine.start(SOURCES[:1], [[7, 2, 30]])
+    found = engine.draft(state, ASK, 12)
+    assert found is not None
+    for one, other in zip(found, step_by_step(engine, state, 12, False), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_draft_ends_where_no_token_is_better_than_the_end() -> None:
