@@ -2,7 +2,9 @@
 
 TERMS has terms that compete with what the model would have said, each with the place of its
 source word (`lexbeam.study.competing_terms`). The sentences that have any are translated freely,
-with the terms as phrases (``off``), and with the terms tied to their source words (``ties``).
+with the terms as phrases (``off``), and with the terms tied to their source words (``ties``). The
+ways take turns, so that a machine that gets slower or faster does so for all; times are given as
+parts of the time that ``off`` takes, too, in batches and for one sentence at a time.
 
 ``--function-words`` asks how well the word before a term is found instead: each term of a single
 word is demanded once more with each of sixteen function words before it, and the sentences are
@@ -30,6 +32,8 @@ from lexbeam.study.competing_terms import (
 )
 
 WAYS = ("free", "off", "ties")
+TURN = 64
+"""So many sentences are translated in one way, then in the next."""
 FUNCTION_WORDS = {
     "pt": "o a os as um uma do da no na ao à pelo pela seu sua",
     "de": "der die das den dem des ein eine einen einem einer im zum zur vom ihre",
@@ -80,6 +84,21 @@ def translate(
     return Run(results, time.perf_counter() - wall, time.process_time() - cpu)
 
 
+def take_turns(
+    translator: lexbeam.Translator, texts: TestSet, options: argparse.Namespace, turn: int
+) -> dict[str, Run]:
+    """Translate all sentences in each way, ``turn`` of them at a time."""
+    runs = {way: Run([], 0.0, 0.0) for way in options.ways}
+    for number, start in enumerate(range(0, len(texts.sources), turn)):
+        sources, terms = texts.sources[start : start + turn], texts.terms[start : start + turn]
+        for way in options.ways[:: -1 if number % 2 else 1]:
+            constraints = [[c for term in each for c in demand(term, way)] for each in terms]
+            run = translate(translator, sources, constraints, settings_of(way, options))
+            results, wall, cpu = runs[way]
+            runs[way] = Run([*results, *run.results], wall + run.wall, cpu + run.cpu)
+    return runs
+
+
 def metrics(outputs: Sequence[str], references: Sequence[str]) -> tuple[str, str]:
     """Return BLEU and chrF, or dashes if sacreBLEU is not installed."""
     if find_spec("sacrebleu") is None:
@@ -117,15 +136,27 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
     print(f"{'':6}" + "".join(f"{title:>13}" for title in titles))
     translate(translator, texts.sources[:32], [[]] * len(texts.sources[:32]), {})  # warm up
     complete = True
-    for way in options.ways:
-        constraints = [[c for term in terms for c in demand(term, way)] for terms in texts.terms]
-        run = translate(translator, texts.sources, constraints, settings_of(way, options))
+    runs = take_turns(translator, texts, options, TURN)
+    for way, run in runs.items():
         counts = show_row(way, run, texts, translator.info.get("target_language"))
         complete &= way == "free" or counts.met == counts.terms
         if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
             path = options.out / f"{way}.txt"
             path.write_text("".join(f"{r.text}\n" for r in run.results), encoding="utf-8")
+    show_ratios("in batches", runs)
+    if options.single:
+        few = slice(options.single)
+        some = TestSet(texts.sources[few], texts.references[few], texts.terms[few])
+        show_ratios("one sentence at a time", take_turns(translator, some, options, 1))
     return complete
+
+
+def show_ratios(how: str, runs: Mapping[str, Run]) -> None:
+    """Print the processor time of each way as a part of that of ``off``."""
+    if "off" in runs:
+        ratios = ", ".join(f"{way} {run.cpu / runs['off'].cpu:.2f}" for way, run in runs.items())
+        print(f"processor time {how}, off = 1: {ratios}")
 
 
 def warn_of_scores(scores: Iterable[float]) -> None:
@@ -151,11 +182,12 @@ def show_function_words(
     words = FUNCTION_WORDS.get(str(translator.info.get("target_language")), "").split()
     if not words:
         sys.exit(f"no function words are known but for {', '.join(FUNCTION_WORDS)}")
-    chosen = []
+    chosen: list[tuple[str, CompetingTerm]] = []
     for source, terms in zip(texts.sources, texts.terms, strict=True):
         single = next((term for term in terms if " " not in term.term), None)
         if single is not None:
             chosen.append((source, single))
+    chosen = chosen[: options.limit]
     sources = [source for source, _ in chosen]
     for way in [way for way in options.ways if way != "free"]:
         settings = settings_of(way, options)
@@ -187,13 +219,15 @@ def main() -> None:
     parser.add_argument("--lag", type=float, help="if not the default; 0 is none")
     parser.add_argument("--limit", type=int, help="only so many sentences")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
+    parser.add_argument("--single", type=int, default=0, help="so many one at a time, for time")
     parser.add_argument("--function-words", action="store_true")
     parser.add_argument(
         "--verbose", action="store_true", help="show sentences that could be better"
     )
     parser.add_argument("--out", type=Path, help="a folder for the translations")
     options = parser.parse_args()
-    texts = read_test_set(options.src, options.ref, options.terms, options.limit)
+    limit = None if options.function_words else options.limit
+    texts = read_test_set(options.src, options.ref, options.terms, limit)
     translator = lexbeam.load(None if options.model == "-" else options.model)
     terms = sum(map(len, texts.terms))
     print(f"{len(texts.sources)} sentences, {terms} terms, beam {options.beam_size}, ", end="")

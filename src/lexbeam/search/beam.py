@@ -32,6 +32,8 @@ class Hypothesis:
     attention: ScoreArray | None = field(default=None, compare=False, repr=False)
     """For each token and the end: how much the model attended to each source token; None if it
     was not asked, or can't say. # shape: (tokens + 1, source tokens)"""
+    draft: Hypothesis | None = field(default=None, compare=False, repr=False)
+    """What the model said when nothing was demanded, if constraints are tied (`search.draft`)."""
 
 
 class Beam(NamedTuple):
@@ -105,8 +107,8 @@ class History:
     parents: list[IntArray] = field(default_factory=list)
     attention: list[ScoreArray] = field(default_factory=list)
     """Where it was asked for. # shape of each: (sentences, beam, source tokens)"""
-    penalties: list[FloatArray] = field(default_factory=list)
-    """What ties cost, where there are any. # shape of each: (sentences, beam)"""
+    penalties: list[FloatArray | None] = field(default_factory=list)
+    """What ties cost; None: nothing. # shape of each: (sentences, beam)"""
 
     def record(
         self,
@@ -121,8 +123,7 @@ class History:
         self.parents.append(beam.parent)
         if attention is not None:
             self.attention.append(attention)
-        if penalty is not None:
-            self.penalties.append(penalty)
+        self.penalties.append(penalty)
 
     def backtrace(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
         """Return the tokens that led to a slot, and the slots that they continued."""
@@ -138,10 +139,11 @@ class History:
 
     def penalty_of(self, sentence: int, step: int, slot: int) -> float:
         """Return what the hypothesis of a slot has paid for its ties."""
-        if not self.penalties:
+        if all(penalty is None for penalty in self.penalties):
             return 0.0
         *_, where = self._go_back(sentence, step, slot)
-        return sum(float(self.penalties[n][row, slot]) for n, (row, slot) in enumerate(where))
+        paid = zip(self.penalties, where, strict=False)
+        return sum(float(each[at]) for each, at in paid if each is not None)
 
     def _go_back(
         self, sentence: int, step: int, slot: int

@@ -16,20 +16,18 @@ from numpy.typing import ArrayLike
 
 from lexbeam.search.allocation import POLICIES, Policy
 from lexbeam.search.arrays import FloatArray, IntArray, row_starts
-from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.draft import is_worth_a_draft, write_draft
-from lexbeam.search.feasibility import count_sets, refuse_impossible
+from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
+from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
-from lexbeam.search.future_cost import FutureCost, expected_lengths
+from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart
+from lexbeam.search.request import read_requests
+from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import are_done, likely_longest, prune
@@ -55,6 +53,7 @@ def decode(
     aside: bool = False,
     cut: bool = False,
     ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
+    find_displaced: FindDisplaced | None = None,
     align: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
@@ -81,23 +80,22 @@ def decode(
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
+        find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
     """
     settings = replace(settings or Settings(), **arguments)
-    size, eos = scorer.vocabulary_size, scorer.eos
+    size, eos, holds, number = scorer.vocabulary_size, scorer.eos, can_hold(scorer), len(sources)
     words = WordBoundaries.of(boundary, closing, size, eos, starting, joining)
-    holds, number = can_hold(scorer), len(sources)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:
         return []
-    limits = read_limits(max_length, number)
-    finishing = FinishingRules.of(scorer, aside, cut)
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
-    attends = can_attend(scorer) and (align or tied is not None)
-    given = scorer, sources, requests, settings, limits, words, finishing, observer, tied, attends
-    return Search(*given).run()
+    finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
+    batch = Batch(scorer, sources, limits, words, finishing, settings, tied)
+    drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
+    return Search(batch, drafted, observer, attends).run()
 
 
 class Sentences(NamedTuple):
@@ -123,37 +121,29 @@ class Search:
 
     def __init__(
         self,
-        scorer: Scorer,
-        sources: Sequence[Any],
-        requests: Sequence[Request],
-        settings: Settings,
-        limits: IntArray,
-        words: WordBoundaries | None,
-        finishing: FinishingRules,
+        batch: Batch,
+        drafted: Drafted,
         observer: Callable[[ObservedStep], object] | None = None,
-        ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
         attends: bool = False,
     ) -> None:
+        scorer, sources, limits, words, finishing, settings, ties = batch
         self.settings = settings
         self.finishing = finishing
         self.observer = observer
         policy = POLICIES[settings.algorithm]
-        automaton = compile_automaton(scorer, requests, words)
-        remaining, states, future_cost = None, None, None
+        requests, automaton, remaining = drafted.compiled
+        states, future_cost = None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
-        expected = expected_lengths(sources, limits)
         if automaton is not None:
-            remaining = RemainingTokens(automaton, scorer.vocabulary_size, scorer.eos)
             sizes, states = automaton.sizes, automaton.start()
             sets = count_sets(automaton) if policy.needs_sets else sets
             if policy.needs_future_cost:
-                future_cost = FutureCost(automaton, expected, scorer.eos)
-        refuse_impossible(requests, limits, automaton, remaining)
-        self.sentences = Sentences(np.arange(len(requests)), sizes, sets, expected)
+                future_cost = FutureCost(automaton, batch.expected, scorer.eos)
+        self.sentences = Sentences(np.arange(len(requests)), sizes, sets, batch.expected)
         self.policy = self.make_policy()
         self.step = SearchStep(
             scorer,
-            scorer.start(sources, [request.tokens for request in requests]),
+            drafted.state,
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
@@ -164,24 +154,25 @@ class Search:
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
             settings.word_end,
         )
-        if future_cost is not None and can_restart(scorer):
-            self._draft(requests, future_cost)
+        if drafted.draft is not None:
+            self._use_draft(drafted, future_cost)
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
-        self.outputs = OutputReader(requests, self.history, finishing, automaton, settings)
+        self.outputs = OutputReader(
+            requests, self.history, finishing, automaton, settings, drafted.outputs
+        )
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
+        if drafted.answered:
+            self.keep(np.setdiff1d(self.sentences.numbers, drafted.answered))
 
-    def _draft(self, requests: Sequence[Request], future_cost: FutureCost) -> None:
-        """Let drafts show what constraints are going to cost, if a sentence is worth one."""
-        drafted = np.array([is_worth_a_draft(each) for each in future_cost.parts])
-        if not drafted.any():
-            return
-        step, expected = self.step, likely_longest(self.sentences.expected, 0)
-        longest = np.minimum(step.limit.limits, expected.astype(np.int64))
-        state, parts = step.model_state, future_cost.parts
-        draft = write_draft(step.scorer, state, requests, parts, drafted, longest, self.finishing)
-        future_cost.use_draft(draft)
+    def _use_draft(self, drafted: Drafted, future_cost: FutureCost | None) -> None:
+        """Let drafts show what constraints are going to cost, and where ties are due."""
+        assert drafted.draft is not None
+        if future_cost is not None:
+            future_cost.use_draft(drafted.draft)
+        if self.step.ties is not None:
+            self.step.ties.use_draft(drafted.draft)
 
     def make_policy(self) -> Policy:
         """Return the policy for the sentences that are not done."""
@@ -195,7 +186,9 @@ class Search:
             chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, self.policy)
             self.extend(chosen, number)
             ahead = self.step.look_ahead(chosen)
-            self.beam = prune(self.beam, self.finished, self.settings, ahead)
+            ties = self.step.ties
+            spared = None if ties is None else ties.are_due(number)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead, spared)
             self.show(chosen, number)
             self.remove_done(number)
             number += 1
@@ -250,24 +243,11 @@ class Search:
         for row in np.flatnonzero(done).tolist():
             sentence = int(self.sentences.numbers[row])
             self.results[sentence] = self.outputs.read(sentence, self.finished, row)
-        stay = np.flatnonzero(~done)
+        self.keep(np.flatnonzero(~done))
+
+    def keep(self, stay: IntArray) -> None:
+        """Let all other sentences leave the batch."""
         self.sentences = self.sentences.keep(stay)
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.step.keep(stay)
-
-
-def compile_automaton(
-    scorer: Scorer, requests: Sequence[Request], words: WordBoundaries | None
-) -> Automaton | None:
-    """Return the automaton of a batch; None if no sentence demands or avoids anything."""
-    if not any(request.phrases or request.avoid for request in requests):
-        return None
-    return Automaton(
-        [request.phrases for request in requests],
-        [request.avoid for request in requests],
-        scorer.vocabulary_size,
-        words,
-        can_hold(scorer),
-        scorer.eos,
-    )

@@ -59,10 +59,6 @@ class Draft(NamedTuple):
         tokens = self.tokens[:length, sentence].tolist()
         return Hypothesis(tokens, score, log_prob, [], True, attention=attention)
 
-    def only(self, sentences: BoolArray) -> Draft:
-        """Return drafts of which the other sentences have none. # shape: (sentences,)."""
-        return self._replace(lengths=np.where(sentences, self.lengths, -1))
-
 
 def is_worth_a_draft(parts: Sequence[Part]) -> bool:
     """Return whether a sentence has enough to place for a draft to pay."""

@@ -8,8 +8,8 @@ at the limit it may be cut off. `FinishingRules` has these choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,6 +165,8 @@ class OutputReader:
     finishing: FinishingRules
     automaton: Automaton | None
     settings: Settings
+    drafts: Mapping[int, Hypothesis] = field(default_factory=dict)
+    """What the model said of some sentences when nothing was demanded."""
 
     def read(self, sentence: int, finished: Finished, row: int) -> list[Hypothesis]:
         """Return the outputs of a sentence, given its row among the finished hypotheses."""
@@ -201,4 +203,6 @@ class OutputReader:
             log_prob += paid
             score = log_prob / len(slots) ** self.settings.length_penalty
         attention = self.history.attention_to(sentence, step, slot)
-        return Hypothesis(tokens, score, log_prob, met, end is not None, end, slots, attention)
+        draft = self.drafts.get(sentence)
+        given = tokens, score, log_prob, met, end is not None, end, slots, attention, draft
+        return Hypothesis(*given)

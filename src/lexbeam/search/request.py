@@ -105,6 +105,21 @@ def read_requests(
     return requests
 
 
+def avoid_more(
+    request: Request, tokens: Sequence[Tokens], sentence: int, words: WordBoundaries | None
+) -> Request:
+    """Return a request that avoids more, or the same one if it could not be met then.
+
+    ``words`` is given if an avoided word may be begun by a longer one.
+    """
+    more = replace(request, avoid=(*request.avoid, *tokens))
+    try:
+        _refuse_contradictions(sentence, more, words)
+        return _without_avoided_forms(sentence, more, words)
+    except ConstraintError:
+        return request
+
+
 @dataclass(frozen=True)
 class _Name:
     """What an error calls something that is being read."""

@@ -130,7 +130,7 @@ class SearchStep:
         ban = nothing
         if self.prefix.word_ends is not None:
             _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
-        scores = self._ask_model(beam, live, nothing, ban)
+        scores = self._ask_model(beam, live, nothing, ban, attends=self.attends)
         pool = self.beam_size * self.finishing.candidates_per_slot
         candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
@@ -145,7 +145,7 @@ class SearchStep:
                 ended,
                 lambda score: select_best(score, self.beam_size),
             )
-        return _with_attention(chosen, scores)
+        return _with_attention(chosen, scores) if self.attends else chosen
 
     def _constrained(
         self,
@@ -199,7 +199,7 @@ class SearchStep:
         )
         if answer.tied is not None:
             chosen = _with_penalties(chosen, answer.tied, self.prefix.first)
-        return _with_attention(chosen, scores)
+        return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
         self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray
@@ -212,9 +212,10 @@ class SearchStep:
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
-        scores = self._ask_model(beam, live, tokens, ban, automaton.hold(here))
-        tied = None
-        if self.ties is not None and scores.attention is not None:
+        tied, due = None, self.ties is not None and self.ties.any_unmet(here, sentence)
+        given = beam, live, tokens, ban, automaton.hold(here), self.attends or due
+        scores = self._ask_model(*given)
+        if self.ties is not None and due and scores.attention is not None:
             offered = tokens, targets
             scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
         if self.limit.tight:
@@ -238,6 +239,7 @@ class SearchStep:
         ask: IntArray,
         ban: IntArray,
         hold: BoolArray | None = None,
+        attends: bool = False,
     ) -> Scores:
         """Let the model score the continuations of the live hypotheses."""
         top = min(self.finishing.top(self.beam_size), self.scorer.vocabulary_size - 1)
@@ -256,7 +258,7 @@ class SearchStep:
             ban,
             top,
             **({"hold": hold} if hold is not None and hold.any() else {}),
-            **({"attention": True} if self.attends else {}),
+            **({"attention": True} if attends else {}),
         )
         scores = Scores(*answer)  # any sequence of its fields will do
         if kernel.compiled is not None:
@@ -280,8 +282,6 @@ class SearchStep:
             if may_end is not None and self.prefix.forced is not None:
                 may_end = may_end | self.prefix.forced[sentence]
         return Answered(beam, live, scores, self.prefix.first, may_end)
-
-    # --- ends ---------------------------------------------------------------------------------
 
     def _ends(self, candidates: Candidates) -> BoolArray:
         """Return a mask of the candidates that end. # shape: (sentences, candidates)."""

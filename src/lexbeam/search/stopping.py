@@ -114,14 +114,20 @@ _NARROW = 24
 
 
 def prune(
-    beam: Beam, finished: Finished, settings: Settings, ahead: LookAhead | None = None
+    beam: Beam,
+    finished: Finished,
+    settings: Settings,
+    ahead: LookAhead | None = None,
+    spared: BoolArray | None = None,
 ) -> Beam:
     """Drop what is far below the best finished hypothesis, or below the best of its bank.
 
     Where a draft has shown what constraints cost, those that are still to be paid for count too,
-    and all banks are compared.
+    and all banks are compared. ``spared`` marks the sentences in which nothing is dropped for being
+    behind others that are unfinished. # shape: (sentences,)
     """
     ended, live = beam.finished, beam.live
+    kept = None
     drafted = ahead is not None and ahead.drafts.any()
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
@@ -129,6 +135,8 @@ def prune(
             may_win = _may_win(beam, finished, ahead)
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
         ended, live = ended & near, live & near
+    if spared is not None:
+        kept = live & spared[:, None]
     if settings.lag is not None and kernel.compiled is not None and not drafted:
         live = live.copy()
         bank = None if beam.states is None else beam.states.bank
@@ -147,6 +155,8 @@ def prune(
             lag = _lag_ahead(settings.lag, settings.beam_size)
             near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
+    if kept is not None:
+        live = live | kept
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 

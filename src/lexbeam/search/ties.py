@@ -25,6 +25,7 @@ from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreAr
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Trie
+from lexbeam.search.draft import Draft
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
 
@@ -33,6 +34,11 @@ ELSEWHERE = 8.0
 
 PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
+
+BEFORE, AFTER = 3, 1
+"""From so many tokens before a draft reaches the source of a tied constraint to so many after it,
+nothing is dropped for its lag: what has to stand before the constraint, as an article, may be
+unlikely until it is said."""
 
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
@@ -69,7 +75,7 @@ class Ties:
     ) -> None:
         most = max(map(len, ties), default=0)
         bits = np.zeros((len(ties), most), object)
-        self._sources = np.zeros((len(ties), most, max(lengths, default=0)))
+        self._sources = np.zeros((len(ties), most, max(lengths, default=0)), np.float32)
         for sentence, each in enumerate(ties):
             met = automaton.layouts[sentence].met
             for number, (phrase, tokens) in enumerate(each.items()):
@@ -81,11 +87,40 @@ class Ties:
         for trie in automaton.tries:
             first += _bits_of_first_tokens(trie)
         self._first = pack_bits(first, automaton.bit_arrays)
+        self._due: BoolArray | None = None
+
+    def use_draft(self, draft: Draft) -> None:
+        """Take from a draft where in the output each tied constraint is due."""
+        if draft.attention is None:
+            return
+        width = min(draft.attention.shape[2], self._sources.shape[2])
+        sources = self._sources[:, :, :width]
+        share = np.einsum("pst,snt->psn", draft.attention[:, :, :width], sources)
+        place = share.argmax(axis=0)  # shape: (sentences, ties)
+        places = np.arange(len(share) + AFTER)[:, None, None]
+        due = (place - BEFORE <= places) & (places <= place + AFTER) & sources.any(axis=2)
+        self._due = np.asarray(due.any(axis=2))  # shape: (places, sentences)
+
+    def are_due(self, step: int) -> BoolArray | None:
+        """Return a mask of the sentences of which a tied constraint is due soon; None: of none."""
+        if self._due is None or step >= len(self._due) or not self._due[step].any():
+            return None
+        due: BoolArray = self._due[step]
+        return due
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._sources = self._sources[sentences]
         self._bits = tuple(each[sentences] for each in self._bits)
+        if self._due is not None:
+            self._due = self._due[:, sentences]
+
+    def any_unmet(self, states: States, sentence: IntArray) -> bool:
+        """Return whether a row has unmet ties; ``sentence`` is that of each row."""
+        return any(
+            bool(((wanted[sentence] & ~seen[:, None]) != 0).any())
+            for wanted, seen in zip(self._bits, states.seen, strict=True)
+        )
 
     def penalise(
         self,
@@ -126,7 +161,7 @@ class Ties:
         """
         sources = self._sources[sentence]  # shape: (rows, ties, source tokens)
         width = min(attention.shape[1], sources.shape[2])
-        share = np.einsum("rst,rt->rs", sources[:, :, :width], attention[:, :width])
+        share = np.matmul(sources[:, :, :width], attention[:, :width, None])[:, :, 0]
         bits = tuple(each[sentence] for each in self._bits)
         met = np.ones(share.shape, np.bool_)
         for wanted, seen in zip(bits, states.seen, strict=True):

@@ -23,7 +23,7 @@ from lexbeam.text.spelling import SourceText, TargetText
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.jobs import Displacement, Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
@@ -120,11 +120,13 @@ class Document:
         settings: Settings | None = None,
         firm: Collection[int] = (),
         prefix: SpelledPrefix | None = None,
+        displacement: Displacement | None = None,
     ) -> Job:
         """Return the search of a sentence that has to say some pieces.
 
         ``settings`` are those of the search if not the usual ones, ``firm`` the soft demands that
-        may not be dropped, ``prefix`` what stands in for the sentence's own.
+        may not be dropped, ``prefix`` what stands in for the sentence's own, ``displacement`` says
+        what ties displace, if that is not known yet.
         """
         prefix = sentence.prefix if prefix is None else prefix
         parts = self._parts(pieces, firm)
@@ -147,7 +149,7 @@ class Document:
         demanded = sum(self.demand(piece.unit).longest for piece in pieces)
         demanded += sum(demand.longest for _, demand in more)
         allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
-        avoid = (*sentence.avoid, *sentence.displaced)
+        avoid = (*sentence.avoid, *(sentence.displaced or ()))
         ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
@@ -158,8 +160,9 @@ class Document:
             prefix=prefix.forced,
             whole_prefix=prefix.whole,
             max_length=self.settings.max_length or allowed,
-            settings=settings or (self.settings.of_ties if ties else self.settings.of_search),
+            settings=settings or self.settings.of_search,
             ties=ties,
+            displacement=displacement,
             align=self.settings.alignments,
             aliases=self.target.aliases,
             name=partial(self._name, names, avoid),

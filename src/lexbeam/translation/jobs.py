@@ -24,6 +24,7 @@ from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.beam_search import decode
 from lexbeam.search.candidates import ObservedStep
+from lexbeam.search.drafting import FindDisplaced
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
 from lexbeam.text.literals import Aliases
@@ -56,12 +57,27 @@ class Job:
     settings: Settings = field(default_factory=Settings)
     ties: Mapping[int, Tokens] = field(default_factory=dict, hash=False)
     """The source tokens that phrases translate, by the index of the phrase."""
+    displacement: Displacement | None = None
+    """Says which words of a draft the ties displace; None: none."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
     aliases: Aliases = field(default_factory=Aliases)
     """Tokens of its own, beyond the vocabulary."""
     name: Callable[[Subject], str] = field(default=_shown, compare=False, repr=False)
     """Says in the user's words what an error of the search speaks of."""
+
+
+class Displacement(Protocol):
+    """Says what tied constraints displace; equal ones say the same of equal jobs."""
+
+    def find(self, draft: Hypothesis) -> Sequence[Tokens] | None:
+        """Return the tokens of the words that a draft has in place of tied constraints.
+
+        None: the draft has all that is wanted, so that a free translation may do.
+        """
+        ...
+
+    def __hash__(self) -> int: ...
 
 
 class SearchObserver(Protocol):
@@ -206,6 +222,7 @@ class BatchDecoder:
             joining=_extended(self._joining, [0] * len(aliases.tokens)),
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
+            find_displaced=_find_displaced(jobs),
             align=observer is not None or any(job.align for job in jobs),
             aside=aside,
             settings=settings,
@@ -214,6 +231,18 @@ class BatchDecoder:
         if observer is not None:
             observer.end(hypotheses)
         return hypotheses
+
+
+def _find_displaced(jobs: Sequence[Job]) -> FindDisplaced | None:
+    """Return what says which words of the drafts of a batch are displaced."""
+    if all(job.displacement is None for job in jobs):
+        return None
+
+    def find(sentence: int, draft: Hypothesis) -> Sequence[Tokens] | None:
+        displacement = jobs[sentence].displacement
+        return () if displacement is None else displacement.find(draft)
+
+    return find
 
 
 def _extended(mask: NDArray[Any], more: Sequence[int]) -> NDArray[Any]:

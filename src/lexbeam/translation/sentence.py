@@ -62,8 +62,8 @@ class SentenceState:
     """The soft demands among them that were given up."""
     token_spans: list[Span] = field(default_factory=list)
     """Where its tokens stand in it, once that was asked for."""
-    displaced: list[Tokens] = field(default_factory=list)
-    """What the model would say for the sources of tied constraints: avoided as well."""
+    displaced: list[Tokens] | None = None
+    """What the model would say for the sources of tied constraints, once known: avoided as well."""
     untied: set[int] = field(default_factory=set)
     """The units that its draft says in a compound: they need not be tied to their sources."""
     hypotheses: list[Hypothesis] = field(default_factory=list)

@@ -53,11 +53,6 @@ class TextSettings(Settings):
         return Settings(**{**chosen, "paper": False})  # what it fixes is chosen by now
 
     @cached_property
-    def of_ties(self) -> Settings:
-        """The settings of a search with ties: what a term needs beside it is not dropped."""
-        return replace(self.of_search, lag=None)
-
-    @cached_property
     def of_first_drafts(self) -> Settings:
         """The settings of the quickest search, to see what the model would say."""
         return replace(self.of_search, beam_size=1, nbest=1, stop="first")

@@ -9,8 +9,8 @@ constraints, and avoided: a term replaces a word and does not stand beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +18,9 @@ import numpy as np
 from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.kinds.phrase import Phrase
+from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.errors import ConstraintError, quoted
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
 from lexbeam.text.compounds import word_around
@@ -32,8 +34,12 @@ from lexbeam.translation.sentence import SentenceState
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
 
-POOR = 1.0
+FAR_BELOW = 1.0
 """How far a translation's score may lie below that of the draft before it is searched again."""
+
+POOR = 14.0
+"""How much log-probability a tied constraint may cost, compared with the draft, before its sentence
+is searched again: at such a price something else than the constraint is wrong."""
 
 WIDER = 3
 """How many times as wide the beam is then."""
@@ -77,38 +83,78 @@ def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
     return tuple(spans[: constraint.count])
 
 
-def search_tied(
-    document: Document, sentences: Sequence[SentenceState], drafts: Mapping[int, Hypothesis]
-) -> JobGenerator[None]:
-    """Search for sentences; terms replace what the drafts of some sentences say for their source.
+@dataclass(frozen=True)
+class DisplacedWords:
+    """Finds what the tied constraints of a sentence displace; the search shows it a draft."""
 
-    ``drafts`` are given by the index of the sentence. Where there is no way to meet everything
-    without what the drafts say, nothing is avoided on account of ties.
+    may_be_free: bool
+    """Whether a free translation will do if the draft has everything."""
+    document: Document = field(compare=False, repr=False)
+    sentence: SentenceState = field(compare=False, repr=False)
+
+    def find(self, draft: Hypothesis) -> list[Tokens] | None:
+        """Return the tokens of what a draft says for the sources; None: it has everything."""
+        if self.may_be_free and has_everything(self.document, self.sentence, draft):
+            return None
+        found = find_displaced(self.document, self.sentence, draft)
+        self.sentence.displaced = found
+        return found
+
+
+def search_tied(
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
+    """Search for sentences with tied constraints, which replace what drafts say for their source.
+
+    Sentences whose drafts have everything are not searched if they may be free. Where there is no
+    way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
-    drafted = [(sentences[index], draft) for index, draft in drafts.items()]
-    for sentence, draft in drafted:
-        sentence.untied = _said_in_compounds(document, sentence, draft)
-        sentence.displaced = find_displaced(document, sentence, draft)
+    yield from _draft_compounds(document, sentences)
+    jobs = [
+        document.job(
+            each,
+            each.assigned,
+            displacement=None
+            if each.displaced is not None
+            else DisplacedWords(may_be_free(each), document, each),
+        )
+        for each in sentences
+    ]
     try:
-        yield from document.search(sentences)
+        found = (yield jobs) if jobs else []
     except ConstraintError:
-        if not any(sentence.displaced for sentence, _ in drafted):
-            raise
-        for sentence, _ in drafted:
-            sentence.displaced = []
+        for each in sentences:
+            each.displaced = []
         yield from document.search(sentences)
+        return
+    drafted = []
+    for sentence, hypotheses in zip(sentences, found, strict=True):
+        if hypotheses:
+            sentence.take(hypotheses, sentence.assigned)
+            draft = hypotheses[0].draft
+            if draft is not None:
+                drafted.append((sentence, draft))
+                if sentence.displaced is None:  # the search was not made for this sentence
+                    sentence.displaced = find_displaced(document, sentence, draft)
     yield from _search_wider(document, drafted)
 
 
 def _search_wider(
     document: Document, drafted: Sequence[tuple[SentenceState, Hypothesis]]
 ) -> JobGenerator[None]:
-    """Search again with a wider beam where a translation is far worse than the free one.
+    """Search again with a wider beam where tied constraints have cost very much.
 
     What stands beside a term is decided before the term is said: a narrow beam may have lost it.
     """
-    poor = [each for each, draft in drafted if each.best.score < draft.score - POOR]
-    settings = document.settings.of_ties
+    poor = [
+        each
+        for each, draft in drafted
+        if draft.score - each.best.score > FAR_BELOW
+        or draft.log_prob - each.best.log_prob > POOR * len(document.ties(each, each.assigned))
+    ]
+    settings = document.settings.of_search
     settings = replace(settings, beam_size=WIDER * settings.beam_size)
     found = yield [document.job(each, each.assigned, settings) for each in poor] if poor else []
     for sentence, hypotheses in zip(poor, found, strict=True):
@@ -122,26 +168,47 @@ def find_displaced(
     """Return the tokens of what a draft says for the sources of tied constraints."""
     if draft.attention is None:
         return []
-    words = split_words(document.target.pieces(draft.tokens))
-    texts = [document.target.decode(draft.tokens[start:end]).strip() for start, end in words]
+    pieces = document.target.pieces(draft.tokens)
+    words = split_words(pieces)
+    written = ["".join(pieces[start:end]).strip(SPACE).casefold() for start, end in words]
     demanded = _demanded_words(document)
-    demanded |= {text.casefold() for text in texts if _has_part(document, sentence, text)}
-    displaced: list[str] = []
+    displaced: dict[str, None] = {}
     for tokens in document.ties(sentence, sentence.assigned).values():
         share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
-        shares = [float(share[start:end].max()) for start, end in words]
+        clear = [
+            (most, document.target.decode(draft.tokens[start:end]).strip())
+            for word, (start, end) in zip(written, words, strict=True)
+            if (most := float(share[start:end].max())) >= CLEAR and written.count(word) == 1
+        ]
         several = _has_several_words(document, sentence, tokens)
-        displaced += _said_for(texts, shares, several)
-    known = [text.casefold() for text in texts]
+        displaced |= dict.fromkeys(_said_for(clear, several))
     usable = [
         word
-        for word in dict.fromkeys(displaced)
-        if word.casefold() not in demanded and known.count(word.casefold()) == 1
+        for word in displaced
+        if word.casefold() not in demanded and not _has_part(document, sentence, word)
     ]
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
     return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
+
+
+def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
+    """Draft the sentences of which something may be in a compound.
+
+    What the search has to know of such a compound depends on the draft, so that the draft has to
+    be there before the search.
+    """
+    some = [
+        each
+        for each in sentences
+        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+    ]
+    found = (yield [document.draft(each) for each in some]) if some else []
+    for sentence, hypotheses in zip(some, found, strict=True):
+        if hypotheses:
+            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0])
+            sentence.displaced = find_displaced(document, sentence, hypotheses[0])
 
 
 def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
@@ -167,17 +234,16 @@ def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
     return any(each.compound and bool(each.find(word)) for each in demands)
 
 
-def _said_for(texts: Sequence[str], shares: Sequence[float], several: bool) -> list[str]:
-    """Return the words that attend to a source: the best one, or all for several words."""
-    clear = [
-        (share, text)
-        for share, text in zip(shares, texts, strict=True)
-        if share >= CLEAR and any(map(is_word_character, text))
-    ]
-    longer = [(share, text) for share, text in clear if len(text) > _SHORT]
+def _said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
+    """Return the words that are said for a source: the best one, or all for several words.
+
+    ``clear`` has the words that attend to it, and how much.
+    """
+    words = [(share, text) for share, text in clear if any(map(is_word_character, text))]
+    longer = [(share, text) for share, text in words if len(text) > _SHORT]
     if several:
         return [text for _, text in longer]
-    return [max(longer or clear)[1]] if clear else []
+    return [max(longer or words)[1]] if words else []
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
@@ -225,3 +291,18 @@ def _goes_on(before: str, piece: str) -> bool:
     """Return whether a piece goes on with the word of the piece before it."""
     left, right = before.replace(SPACE, " "), piece.replace(SPACE, " ")
     return bool(left and right) and are_glued(left[-1], right[0])
+
+
+def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
+    """Return whether a hypothesis has what is assigned, and nothing too often or avoided."""
+    text = document.text_of(sentence, hypothesis)
+    if document.avoidance.find(text):
+        return False
+    demands = {piece.unit: document.demand(piece.unit) for piece in sentence.assigned}
+    wanted = [
+        document.demand(piece.unit).surface.cut(piece.first, piece.last)
+        for piece in sentence.assigned
+    ]
+    if not all(find_all(text, wanted)):
+        return False
+    return not find_excess(text, list({demand.surface: None for demand in demands.values()}))

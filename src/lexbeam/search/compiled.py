@@ -1,0 +1,45 @@
+"""The requests of a batch, compiled; what can't be met is refused before the model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lexbeam.search.arrays import IntArray
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.feasibility import refuse_impossible
+from lexbeam.search.request import Request
+from lexbeam.search.scorer import Scorer, can_hold
+
+
+class Compiled(NamedTuple):
+    """The requests of a batch and their automaton, None if nothing is demanded or avoided."""
+
+    requests: Sequence[Request]
+    automaton: Automaton | None
+    remaining: RemainingTokens | None
+
+
+def compile_requests(
+    scorer: Scorer, requests: Sequence[Request], limits: IntArray, words: WordBoundaries | None
+) -> Compiled:
+    """Compile what is asked of a batch.
+
+    Raises:
+        ConstraintError: something can't be met within the length limits.
+    """
+    automaton, remaining = None, None
+    if any(request.phrases or request.avoid for request in requests):
+        automaton = Automaton(
+            [request.phrases for request in requests],
+            [request.avoid for request in requests],
+            scorer.vocabulary_size,
+            words,
+            can_hold(scorer),
+            scorer.eos,
+        )
+        remaining = RemainingTokens(automaton, scorer.vocabulary_size, scorer.eos)
+    refuse_impossible(requests, limits, automaton, remaining)
+    return Compiled(requests, automaton, remaining)
