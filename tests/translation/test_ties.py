@@ -92,3 +92,16 @@ def test_what_is_demanded_in_another_place_is_not_avoided(translator: lexbeam.Tr
     glossary = lexbeam.Glossary.from_terms({"button": "Knopf"})
     found = translator.translate(text, ["„Schaltfläche“"], glossary=glossary, beam_size=2)
     assert all(report.met for report in found.constraints)
+
+
+def test_what_is_inside_of_a_term_is_not_avoided_by_a_later_search(
+    translator: lexbeam.Translator,
+) -> None:
+    # The draft says "Vektor" for the source, whose pieces stand in the term too. A term that costs
+    # so much is searched for a second time.
+    result = translator.translate(
+        "Begin by creating an R variable, stateAbb, and defining the vector of strings to add to "
+        "it, as follows.",
+        constraints=[{"text": "Zeichenfolgenvektor", "source": [60, 66]}],
+    )
+    assert result.constraints[0].met

@@ -24,6 +24,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
 from lexbeam.text.compounds import word_around
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
 from lexbeam.translation.avoided import Avoidance
@@ -190,7 +191,10 @@ def find_displaced(
     phrases = tuple(Phrase(((word,),), case="any") for word in usable)
     # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
     unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
-    return list(dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced)))
+    found = dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced))
+    # What is inside of something demanded can't be avoided, here or in a later search.
+    ways = [w.ids for p in sentence.assigned for w in document.demand(p.unit).spellings]
+    return [each for each in found if not any(find_subsequence(way, each) for way in ways)]
 
 
 def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
