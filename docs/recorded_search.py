@@ -111,7 +111,7 @@ class RecordedDraft:
             kept.append((write_draft(*given), given[3]))
             return kept[-1][0]
 
-        with patch("lexbeam.search.beam_search.write_draft", write):
+        with patch("lexbeam.search.drafting.write_draft", write):
             translator.translate(text, constraints, split=False)
         ((draft, (parts,)),) = kept
         length = int(draft.lengths[0]) + 1

@@ -59,7 +59,6 @@ def run(
         if find_spec(module) is None:
             raise MissingExtraError("a study", "study")
     # Imported here, so that constraint sets can be made without the extra.
-    from lexbeam.study.competing_terms import read_competing_terms  # noqa: PLC0415
     from lexbeam.study.experiment import Experiment  # noqa: PLC0415
     from lexbeam.study.pipeline import choose_parts, measure_and_report  # noqa: PLC0415
     from lexbeam.study.test_set import read_test_set  # noqa: PLC0415
@@ -69,10 +68,7 @@ def run(
         at_least(1, "limit", limit)
     checked_plan = _check_plan(plan)
     text = read_test_set(Path(source), Path(reference), limit)
-    if checked_plan.terms is None and "terms" in (only or ()):
-        raise SettingError("the part terms needs a file of terms: give it as terms=, or --terms")
-    if checked_plan.terms is not None:
-        read_competing_terms(checked_plan.terms, text.sources, partly=limit is not None)
+    _check_terms(checked_plan.terms, text.sources, only, partly=limit is not None)
     _make_folder(Path(out))
     experiment = Experiment.open(model, text, Path(out), seed, threads)
     progress = progress or (lambda *_: None)
@@ -91,6 +87,18 @@ def _check_plan(settings: dict[str, Any]) -> _Plan:
     for path in filter(None, (plan.parallel, plan.entities)):
         read_rows(path)
     return plan
+
+
+def _check_terms(
+    path: Path | None, sources: Sequence[str], only: Sequence[str] | None, partly: bool
+) -> None:
+    """Refuse a file of terms that does not fit the text, or its part without one."""
+    from lexbeam.study.competing_terms import read_competing_terms  # noqa: PLC0415
+
+    if path is not None:
+        read_competing_terms(path, sources, partly=partly)
+    elif "terms" in (only or ()):
+        raise SettingError("the part terms needs a file of terms: give it as terms=, or --terms")
 
 
 def _make_folder(folder: Path) -> None:
