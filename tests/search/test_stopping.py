@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
+from lexbeam.search import kernel
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
@@ -14,6 +17,13 @@ from lexbeam.search.stopping import (
     likely_longest,
     prune,
 )
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["compiled", "NumPy"])
+def _kernel(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both ways to prune keep to the same rules."""
+    with kernel.switched(on=request.param):
+        yield
 
 
 def beam(log_probs: list[float], banks: list[int] | None = None) -> Beam:
