@@ -130,6 +130,11 @@ class Speller:
                 f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
                 "the decoder's input"
             )
+        if asked.source is not None:
+            raise ConstraintError(
+                f"{quoted(asked.text)}: a source can't be given here, where only the decoder's "
+                "input is known; import the model, or leave source out"
+            )
         parts = tuple(tuple(dict.fromkeys(self._part(part, asked))) for part in asked.parts)
         simple = asked.soft is None and not asked.at_end and asked.at_most is None
         if simple and len(parts) == len(parts[0]) == 1 and not parts[0][0].in_compounds:
