@@ -30,6 +30,7 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
@@ -65,6 +66,10 @@ LATENESS = 2.0
 
 _BEHIND = 20
 """Places behind the end of the drafts for which prices are found; they change no more."""
+
+
+CONSTANTS_OF_COSTS = (_LOWEST, _EXPECTATION_WEIGHT, _EXPECTATION_WEIGHT * _CONTINUES, AT_THE_START)
+"""What the compiled kernel has to know."""
 
 
 class FutureCost:
@@ -105,7 +110,7 @@ class FutureCost:
         self._penalties = self._penalties[:, sentences]
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
-            self._prices = self._prices[:, :, sentences]
+            self._prices = np.ascontiguousarray(self._prices[:, :, sentences])
         self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
 
     def learn(
@@ -141,7 +146,7 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
-        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+        if kernel.compiled is not None and self.for_kernel:
             worth = np.empty(shape)
             tables, standing = self._parts.tables, self._parts.standing(states)
             given = whole, after, *tables, *standing, candidates.score, worth
@@ -152,6 +157,19 @@ class FutureCost:
         np.copyto(costs, whole[:, :, None], where=unseen)
         self._take_off_what_is_begun(costs, states, unseen, after)
         return candidates.score + self._sum_up(costs, candidates.token == self._eos)
+
+    @property
+    def for_kernel(self) -> bool:
+        """Whether the compiled kernel covers all that is unmet."""
+        return self._parts.for_kernel and not len(self._penalties)
+
+    def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
+        """Return what a whole step of the compiled kernel reads, learns from and writes to."""
+        priced = None
+        if self._prices is not None:
+            priced = self._prices[min(step + 1, len(self._prices) - 1)]
+        learnt = self._sum, self._number, self._continues
+        return *learnt, self._expected, priced, self.drafts, *self._parts.tables
 
     def _take_off_what_is_begun(
         self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray
