@@ -259,12 +259,12 @@ def _best_so_far(log_prob: FloatArray) -> FloatArray:
     # shape: as given, (places, …).
     """
     best = np.maximum(log_prob, _LOWEST_OF_DRAFT)
-    late = np.full(log_prob.shape[1:], _LOWEST_OF_DRAFT)
-    for place in range(1, len(best)):
-        recent = log_prob[max(place - SLACK, 0) : place]
-        if place > SLACK:
-            late = np.maximum(late, log_prob[place - SLACK - 1]) - LATENESS
-        np.maximum(best[place], np.maximum(recent.max(axis=0), late), out=best[place])
+    for ago in range(1, min(SLACK, len(best) - 1) + 1):
+        np.maximum(best[ago:], log_prob[:-ago], out=best[ago:])
+    # What is lost up to a place is added before the best is found, and taken off again behind it.
+    lost = LATENESS * np.arange(len(best))[:, None, None]
+    oldest = np.maximum.accumulate(log_prob + lost)[: -SLACK - 1] - lost[: -SLACK - 1] - LATENESS
+    np.maximum(best[SLACK + 1 :], oldest, out=best[SLACK + 1 :])
     return best
 
 

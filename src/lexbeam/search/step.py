@@ -115,9 +115,8 @@ class SearchStep:
         self.number = number
         self.prefix.set_step(number)
         self.limit.set_step(number)
-        closed = self.prefix.forced
-        if self.limit.at_limit is not None:
-            at_limit = self.limit.at_limit
+        closed, at_limit = self.prefix.forced, self.limit.at_limit
+        if at_limit is not None:
             closed = at_limit if closed is None else closed | at_limit
         self.closed = closed
         return closed is None and self.prefix.word_ends is None and not self.limit.tight
@@ -143,13 +142,8 @@ class SearchStep:
             chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
         else:
             ended = self._ends(candidates)
-            chosen = _fill_beam(
-                self.finishing,
-                candidates,
-                candidates.score,
-                ended,
-                lambda score: select_best(score, self.beam_size),
-            )
+            given = self.finishing, candidates, candidates.score, ended
+            chosen = _fill_beam(*given, lambda score: select_best(score, self.beam_size))
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _constrained(
