@@ -46,8 +46,8 @@ def test_phrases_are_searched_by_whole_steps(
     for on in (True, False):
         with kernel.switched(on):
             scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
-            given = {"algorithm": algorithm, "max_length": 30, "lag": 2.0, "boundary": boundary}
-            found.append(decode(scorer, [0, 1, 2], PHRASES, beam_size=6, **given))
+            given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary, "max_length": 30}
+            found.append(decode(scorer, [0, 1, 2], PHRASES, beam_size=6, lag=2.0, **given))
         if on:
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
