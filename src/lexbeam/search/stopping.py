@@ -147,14 +147,14 @@ def prune(
     elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
         assert ahead is not None
         live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        lag = _lag_ahead(settings, ahead)
+        lag = _lags(settings, ahead)
         kernel.call(kernel.compiled.drop_behind, worth, live, None, len(live), lag)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = _lag_ahead(settings, ahead)
+            lag = _lags(settings, ahead)
             near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     if kept is not None:
@@ -162,15 +162,20 @@ def prune(
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _lag_ahead(settings: Settings, ahead: LookAhead) -> float | FloatArray:
-    """Return how far what a draft has priced may lag: further in a wider beam.
+def lag_ahead(lag: float, beam_size: int) -> float:
+    """Return how far what a draft has priced may lag: further in a wider beam."""
+    return lag * (1.0 + beam_size / SLOTS_PER_LAG)
+
+
+def _lags(settings: Settings, ahead: LookAhead) -> float | FloatArray:
+    """Return how far what a draft has priced may lag in each sentence.
 
     One number, or one per sentence where they differ. # shape: (sentences, 1)
     Where there are ties, it is known when constraints are due, and at other times that is not
     needed.
     """
     assert settings.lag is not None
-    lag = settings.lag * (1.0 + settings.beam_size / SLOTS_PER_LAG)
+    lag = lag_ahead(settings.lag, settings.beam_size)
     if ahead.tied is None or not ahead.tied.any():
         return lag
     if ahead.tied.all():
