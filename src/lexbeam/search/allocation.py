@@ -260,6 +260,7 @@ class TwoWidths(Policy):
         self._parts = [
             (rows, make(width, sizes[rows], sets[rows]))
             for rows, width in ((np.flatnonzero(~wide), narrow), (np.flatnonzero(wide), self.beam))
+            if len(rows)
         ]
 
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:
