@@ -28,6 +28,11 @@ Expected costs are estimates, and a wide beam is there to be used.
 """
 
 
+SPARED_LAGS = 5.0
+"""How many times ``lag`` a hypothesis may lag where it is spared: what is even further behind is
+lost, whatever is said next."""
+
+
 class LookAhead(NamedTuple):
     """What a search that looks ahead knows of the hypotheses on its beam."""
 
@@ -125,8 +130,8 @@ def prune(
     """Drop what is far below the best finished hypothesis, or below the best of its bank.
 
     Where a draft has shown what constraints cost, those that are still to be paid for count too,
-    and all banks are compared. ``spared`` marks the sentences in which nothing is dropped for being
-    behind others that are unfinished. # shape: (sentences,)
+    and all banks are compared. ``spared`` marks the sentences in which only what is very far behind
+    others that are unfinished is dropped. # shape: (sentences,)
     """
     ended, live = beam.finished, beam.live
     kept = None
@@ -139,6 +144,8 @@ def prune(
         ended, live = ended & near, live & near
     if spared is not None:
         kept = live & spared[:, None]
+        if ahead is not None and settings.lag is not None:
+            kept &= _is_near(live, ahead, SPARED_LAGS * settings.lag)
     if settings.lag is not None and kernel.compiled is not None and not drafted:
         live = live.copy()
         bank = None if beam.states is None else beam.states.bank
@@ -152,14 +159,20 @@ def prune(
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
-            worth = ahead.worth[:, : live.shape[1]]
-            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = _lags(settings, ahead)
-            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
+            compared = _is_near(live, ahead, _lags(settings, ahead))
+            near = np.where(ahead.drafts[:, None] > 0, compared, near)
         live = live & near
     if kept is not None:
         live = live | kept
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _is_near(live: BoolArray, ahead: LookAhead, lag: float | FloatArray) -> BoolArray:
+    """Return a mask of what is worth at most so much less than the best of its sentence."""
+    worth = ahead.worth[:, : live.shape[1]]
+    best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+    near: BoolArray = worth >= best - lag
+    return near
 
 
 def lag_ahead(lag: float, beam_size: int) -> float:
