@@ -178,6 +178,7 @@ class OnnxEngine:
         single = count == 1 and self._single_decoder is not None
         if single:
             found.pop("memory.mask")
+            found.pop("memory.output_offset", None)
         batch = Batch(count, found, ids, index, single)
         return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
 

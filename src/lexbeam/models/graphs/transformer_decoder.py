@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
 from lexbeam.models.graphs.distances import biases_of_output
+from lexbeam.models.graphs.layers import Columns
 from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
@@ -193,10 +194,11 @@ class DecoderGraph(TransformerGraph):
         columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])
         bias = graph.input("memory.output_bias", "float32", size)
         if isinstance(table, Int8Matrix):
-            scale = graph.input("memory.output_scale", "float32", size)
-            logits = self.layers.project_listed(
-                x, self.into_slots, columns, scale, table.activation
-            )
+            scale, offset = graph.input("memory.output_scale", "float32", size), ""
+            if table.activation is not None and not self.single:
+                offset = graph.input("memory.output_offset", "int32", size)
+            own = Columns(columns, scale, offset)
+            logits = self.layers.project_listed(x, self.into_slots, own, table.activation)
         else:
             logits = graph.node("MatMul", self.into_slots(x), columns)
         logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
