@@ -41,6 +41,8 @@ class DecoderGraph(TransformerGraph):
         super().__init__(config, weights, shortlist, graph or GraphWriter("decoder"))
         self.sample = list(sample)
         self.single = single
+        self.few_rows = not single
+        """Whether sentences may well have one row each (`Layers.project_listed`)."""
         self.attended = attended
         self.distances: list[str] | None = (
             None  # biases of attention; made in the first layer, for all
@@ -195,7 +197,7 @@ class DecoderGraph(TransformerGraph):
         bias = graph.input("memory.output_bias", "float32", size)
         if isinstance(table, Int8Matrix):
             scale, offset = graph.input("memory.output_scale", "float32", size), ""
-            if table.activation is not None and not self.single:
+            if table.activation is not None and self.few_rows:
                 offset = graph.input("memory.output_offset", "int32", size)
             own = Columns(columns, scale, offset)
             logits = self.layers.project_listed(x, self.into_slots, own, table.activation)
