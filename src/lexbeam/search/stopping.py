@@ -38,6 +38,8 @@ class LookAhead(NamedTuple):
     """
     per_token: FloatArray
     """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
+    tied: BoolArray | None = None
+    """A mask of the sentences with ties, if there are any. # shape: (sentences,)"""
 
 
 _MORE_TOKENS = 3
@@ -145,14 +147,14 @@ def prune(
     elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
         assert ahead is not None
         live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        given = worth, live, None, len(live), lag_ahead(settings.lag, settings.beam_size)
-        kernel.call(kernel.compiled.drop_behind, *given)
+        lag = _lags(settings, ahead)
+        kernel.call(kernel.compiled.drop_behind, worth, live, None, len(live), lag)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = lag_ahead(settings.lag, settings.beam_size)
+            lag = _lags(settings, ahead)
             near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     if kept is not None:
@@ -165,8 +167,27 @@ def lag_ahead(lag: float, beam_size: int) -> float:
     return lag * (1.0 + beam_size / SLOTS_PER_LAG)
 
 
+def _lags(settings: Settings, ahead: LookAhead) -> float | FloatArray:
+    """Return how far what a draft has priced may lag in each sentence.
+
+    One number, or one per sentence where they differ. # shape: (sentences, 1)
+    Where there are ties, it is known when constraints are due, and at other times that is not
+    needed.
+    """
+    assert settings.lag is not None
+    lag = lag_ahead(settings.lag, settings.beam_size)
+    if ahead.tied is None or not ahead.tied.any():
+        return lag
+    if ahead.tied.all():
+        return settings.lag
+    return np.where(ahead.tied, settings.lag, lag)[:, None]
+
+
 def _all_drafted(ahead: LookAhead | None) -> bool:
-    return ahead is not None and bool((ahead.drafts > 0).all())
+    """Return whether all sentences have drafts, and may lag as far."""
+    if ahead is None or not (ahead.drafts > 0).all():
+        return False
+    return ahead.tied is None or bool(ahead.tied.all()) or not ahead.tied.any()
 
 
 def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:
