@@ -12,7 +12,7 @@ from fuzz.token_drawing import draw
 from fuzz.token_problems import Problem, Sentence
 from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
-from lexbeam.search.automaton import remaining
+from lexbeam.search.automaton import plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
@@ -108,7 +108,8 @@ def test_at_every_state_the_next_token_of_a_plan_is_at_hand(seed: int) -> None:
         check(automaton, size, eos)
 
 
-def test_of_many_states_equal_ones_are_looked_at_once() -> None:
+def test_of_many_states_equal_ones_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "_MOST_WORK", 1 << 40)
     words = None
     phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
     automaton = Automaton([phrases], [[(4, 4)]], 8, words, False, 0)

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, BoolArray, IntArray, pack_bits
+from lexbeam.search.arrays import Bits, BoolArray, IntArray, Tokens, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import Goal
+from lexbeam.search.automaton.trie import Goal, Trie
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
 class _Chained(NamedTuple):
@@ -154,4 +155,28 @@ def exact_stays_exact(goals: Sequence[Goal]) -> bool:
             same = last if other.exact == goal.exact else last + 1  # An own form may end with it.
             if any(other.tokens[i : i + len(tokens)] == tokens for i in range(same)):
                 return False
+    return True
+
+
+def avoided_stays_avoided(
+    goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None
+) -> bool:
+    """Return whether no avoided phrase comes about because goals are written side by side.
+
+    Whatever stands before a goal, none of its tokens is the last of an avoided phrase. A word
+    that is avoided as a whole may begin a longer word of a goal.
+    """
+    by_last: dict[int, list[tuple[Tokens, bool]]] = {}
+    for node, string in zip(trie.nodes, trie.strings(), strict=True):
+        if (node.avoided or node.held) and string:
+            by_last.setdefault(string[-1], []).append((string[::-1], node.avoided))
+    for goal in goals if by_last else ():
+        tokens = tuple(token for token in goal.tokens if token >= 0)
+        for at, token in enumerate(tokens):
+            goes_on = words is not None and at + 1 < len(tokens) and not words.ends(tokens[at + 1])
+            said = tokens[at::-1]
+            for backwards, always in by_last.get(token, ()):
+                shared = min(len(backwards), len(said))
+                if (always or not goes_on) and backwards[:shared] == said[:shared]:
+                    return False
     return True
