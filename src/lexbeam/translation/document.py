@@ -146,9 +146,10 @@ class Document:
             pattern = part.pattern
             times = required.get(forms, 0) - phrases.count(pattern)
             more += [(pattern, part.demand)] * max(times, 0)
-        demanded = sum(self.demand(piece.unit).longest for piece in pieces)
-        demanded += sum(demand.longest for _, demand in more)
-        allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
+        said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
+        # What may be given up needs no room for other ways to say it.
+        demanded = sum(each.longest * (2 - (each.asked.soft is not None)) for each in said)
+        allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
         avoid = (*sentence.avoid, *(sentence.displaced or ()))
         ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]

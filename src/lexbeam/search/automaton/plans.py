@@ -23,7 +23,7 @@ NEVER = 1 << 40
 _WIDTH = 128
 """States that are kept side by side at most when a short output is looked for."""
 
-_MOST_WORK = 6_000_000
+_MOST_WORK = 1_000_000
 """Tokens that may be tried to follow plans of a sentence, times the parts of its constraints; as
 many again may be tried to find a short output."""
 
@@ -124,7 +124,7 @@ class Plans:
         """Return those of new states, given by their index, whose plans may be followed now."""
         enough = self._enough.needs(states.take(np.array(list(new.values()))))
         order = enough.argsort(kind="stable")
-        fits = (enough[order] * _MOST_ASKED).cumsum() <= self._tries_left // _SHARE
+        fits = (enough[order] * _MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
         if left >= 0:
             fits &= enough[order] <= left
         keys = list(new)
@@ -238,7 +238,10 @@ class Plans:
         ask = self._ask_all
         if ask(start).shape[1] > 2 * _MOST_ASKED:
             ask = self._ask_best
-        width = min(max(self._most_tries // (max(ask(start).shape[1], 1) * max(limit, 1)), 8), _WIDTH)
+        enough = int(self._enough.needs(start)[0])
+        limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
+        tries = max(ask(start).shape[1], 1) * max(limit, 1)
+        width = min(max(self._most_tries // tries, 4), _WIDTH)
         for _ in range(limit):
             after, forbidden = self._look_ahead(beam, ask(beam))
             need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
