@@ -158,9 +158,7 @@ def exact_stays_exact(goals: Sequence[Goal]) -> bool:
     return True
 
 
-def avoided_stays_avoided(
-    goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None
-) -> bool:
+def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None) -> bool:
     """Return whether no avoided phrase comes about because goals are written side by side.
 
     Whatever stands before a goal, none of its tokens is the last of an avoided phrase. A word
