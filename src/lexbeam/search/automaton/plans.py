@@ -33,6 +33,9 @@ _SHARE = 64
 _MOST_ASKED = 24
 """Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
 
+_TOO_OFTEN = 8
+"""So many tokens are as bad as something that may be said once less than it will have to be."""
+
 _MANY = 1024
 """Of more states than this, equal ones are looked at once."""
 
@@ -122,12 +125,12 @@ class Plans:
 
     def _choose(self, states: States, new: dict[_Key, int], left: int) -> dict[_Key, int]:
         """Return those of new states, given by their index, whose plans may be followed now."""
-        enough = self._enough.needs(states.take(np.array(list(new.values()))))
+        keys = sorted(new)  # in an order that does not depend on what was asked first
+        enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
         order = enough.argsort(kind="stable")
         fits = (enough[order] * _MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
         if left >= 0:
             fits &= enough[order] <= left
-        keys = list(new)
         return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
 
     def _keys(self, states: States) -> list[_Key]:
@@ -187,10 +190,19 @@ class Plans:
             return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
         self._tries_left -= tokens.size
         after, forbidden = self._look_ahead(states, tokens)
-        enough = self._enough.needs(after).reshape(forbidden.shape)
-        need = np.where(forbidden, NEVER, enough)
+        need = self._missing(after, forbidden)
         rows, best = np.arange(len(need)), need.argmin(axis=1)
         return tokens[rows, best], need[rows, best] < NEVER
+
+    def _missing(self, after: States, forbidden: BoolArray) -> IntArray:
+        """Return what is missing after tokens, more where there will be too much of something.
+
+        # shape: as ``forbidden``, (states, tokens).
+        """
+        missing, lacks = self._enough.needs(after), self._enough.lacks(after)
+        if lacks is not None:
+            missing = missing + _TOO_OFTEN * lacks
+        return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
 
     def _ask_best(self, states: States) -> IntArray:
         """Return those of the asked tokens that do most: go on with something, or with much."""
@@ -244,7 +256,7 @@ class Plans:
         width = min(max(self._most_tries // tries, 4), _WIDTH)
         for _ in range(limit):
             after, forbidden = self._look_ahead(beam, ask(beam))
-            need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
+            need = self._missing(after, forbidden).ravel()
             keys = self._keys(after)
             order = need.argsort(kind="stable")
             best: dict[_Key, int] = {}
