@@ -73,7 +73,7 @@ class Plans:
     def needs(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, or, where it is at most ``left``, a bound.
 
-        # shape: (states,)
+        With ``left`` less than 0 all plans are followed, however long it takes. # shape: (states,)
         """
         if len(states.node) > _MANY:
             columns = [states.node, *(bits.view(np.int64) for bits in states.met)]
@@ -86,7 +86,7 @@ class Plans:
             need = self._enough.needs(states)
             hold = self._automaton.hold(states)
             if hold is not None and hold.any():
-                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)))
+                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
             if not self._known or (need <= left).all():
                 return need
             late = np.flatnonzero(need > left)
@@ -95,7 +95,7 @@ class Plans:
             return need
         return self._follow_all(states, left)
 
-    def _need_of_held(self, states: States) -> IntArray:
+    def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""
         after, forbidden = self._look_ahead(states, self._ask_all(states))
         need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
@@ -105,19 +105,19 @@ class Plans:
         best: IntArray = need.reshape(forbidden.shape).min(axis=1) + 1
         stuck = np.flatnonzero(best > NEVER)
         if len(stuck):  # The word has to go on for more than a token.
-            best[stuck] = self._follow_all(states.take(stuck))
+            best[stuck] = self._follow_all(states.take(stuck), left)
         return best
 
-    def _follow_all(self, states: States, left: int = -1) -> IntArray:
+    def _follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
 
-        Of many states those are followed first that have least to do, as long as there is time
-        for it. What is not followed counts as a state without a plan, which promises less than
+        If ``left`` is not negative, those are followed first that have least to do, as long as
+        there is time for it. What is not followed counts as a state without a plan, which promises less than
         it could and nothing that is not so.
         """
         keys = self._keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
-        if len(first) > 1:
+        if first and left >= 0:
             first = self._choose(states, first, left)
         if first:
             self._follow(states.take(np.array(list(first.values()))), list(first))
@@ -129,8 +129,7 @@ class Plans:
         enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
         order = enough.argsort(kind="stable")
         fits = (enough[order] * _MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
-        if left >= 0:
-            fits &= enough[order] <= left
+        fits &= enough[order] <= left
         return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
 
     def _keys(self, states: States) -> list[_Key]:
