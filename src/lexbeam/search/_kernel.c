@@ -15,7 +15,8 @@ that one build serves all versions from 3.11 on. */
 #include <string.h>
 
 #define PAD (-1)
-#define MOST_BUFFERS 32
+#define MOST_BUFFERS 48
+#define MOST_ROOMS 24
 #define CLOSED (-INFINITY)
 
 /* --- arrays from Python ----------------------------------------------------------------------- */
@@ -28,13 +29,26 @@ typedef struct {
 
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
-    int count;
-    int failed;
+    void *rooms[MOST_ROOMS];
+    int count, rooms_taken, failed;
 } Buffers;
 
 static void close_buffers(Buffers *buffers) {
     for (int i = 0; i < buffers->count; i++) PyBuffer_Release(&buffers->views[i]);
-    buffers->count = 0;
+    for (int i = 0; i < buffers->rooms_taken; i++) free(buffers->rooms[i]);
+    buffers->count = buffers->rooms_taken = 0;
+}
+
+/* Return room for so many things, which is freed with the buffers; NULL if something has failed. */
+static void *take_room(Buffers *buffers, Py_ssize_t number, size_t size) {
+    if (buffers->failed) return NULL;
+    void *room = buffers->rooms_taken < MOST_ROOMS ? malloc((number + 1) * size) : NULL;
+    if (room == NULL) {
+        PyErr_NoMemory();
+        buffers->failed = 1;
+        return NULL;
+    }
+    return buffers->rooms[buffers->rooms_taken++] = room;
 }
 
 /* Open an array; `kind` is 'i' for int64 or uint64, 'd' for float64, 's' for scores of either
@@ -197,6 +211,52 @@ static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen) {
     return most;
 }
 
+/* Where hypotheses stand, as far as it says what they ask for. */
+typedef struct {
+    const int64_t *slot; /* of each row; NULL: rows are slots */
+    const int64_t *node;
+    const uint64_t *seen, *stages;
+    const unsigned char *hold;
+} Asking;
+
+/* Mark which of the listed tokens start or continue an unmet phrase of each row; return how many a
+   row has at most. `useful` has room for all that is listed. */
+static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t rows, unsigned char *useful) {
+    Py_ssize_t width = 0, listed = t->asked, words = t->table[BOUNDARY].length;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        Py_ssize_t slot = a->slot ? a->slot[row] : row, at = a->node[slot] * listed, count = 0;
+        uint64_t unmet = ~a->seen[slot] & (a->stages ? a->stages[slot] : ~(uint64_t)0);
+        for (Py_ssize_t i = 0; i < listed; i++) {
+            int64_t token = INTS(t->table[ASK_TOKENS])[at + i];
+            int use = (BITS(t->table[SERVES])[INTS(t->table[ASK_TARGETS])[at + i]] & unmet) != 0;
+            if (use && a->hold && a->hold[slot] && words)
+                use = !FLAGS(t->table[BOUNDARY])[token < 0 ? token + words : token];
+            useful[row * listed + i] = (unsigned char)use;
+            count += use;
+        }
+        if (count > width) width = count;
+    }
+    return width;
+}
+
+/* Write what is useful side by side, `width` in each row; rows of tokens begin every `stride`. */
+static void write_useful(const Tables *t, const Asking *a, Py_ssize_t rows, Py_ssize_t width,
+                         const unsigned char *useful, int64_t *tokens, Py_ssize_t stride,
+                         int64_t *targets) {
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        Py_ssize_t at = a->node[a->slot ? a->slot[row] : row] * t->asked, count = 0;
+        for (Py_ssize_t i = 0; i < t->asked; i++) {
+            if (!useful[row * t->asked + i]) continue;
+            tokens[row * stride + count] = INTS(t->table[ASK_TOKENS])[at + i];
+            targets[row * width + count++] = INTS(t->table[ASK_TARGETS])[at + i];
+        }
+        for (; count < width; count++) {
+            tokens[row * stride + count] = PAD;
+            targets[row * width + count] = 0;
+        }
+    }
+}
+
 /* ask(tables, node, seen, stages, hold, tokens, targets): write the tokens that start or continue
    an unmet phrase, and where they lead, side by side; return how many each hypothesis has at most.
    `tokens` and `targets` have room for all that is listed. */
@@ -205,52 +265,22 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     if (nargs != 7) return PyErr_Format(PyExc_TypeError, "ask takes 7 arguments, not %zd", nargs);
     const Tables *t = read_tables(args[0]);
     if (t == NULL) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array node = open_array(&buffers, args[1], 'i', 0), seen = open_array(&buffers, args[2], 'i', 0);
     Array stages = open_array(&buffers, args[3], 'i', 0);
     Array hold = open_array(&buffers, args[4], 'b', 0);
     Array tokens = open_array(&buffers, args[5], 'i', 1);
     Array targets = open_array(&buffers, args[6], 'i', 1);
-    Py_ssize_t rows = node.length, listed = t->asked;
-    int fits = seen.length == rows && tokens.length >= rows * listed &&
-               targets.length >= rows * listed && (!stages.data || stages.length == rows) &&
-               (!hold.data || hold.length == rows);
-    unsigned char *useful = NULL;
-    if (!refuse_unless(&buffers, fits, "ask")) {
-        useful = malloc(rows * listed + 1);
-        if (useful == NULL) {
-            PyErr_NoMemory();
-            buffers.failed = 1;
-        }
+    Py_ssize_t rows = node.length, room = rows * t->asked, width = 0;
+    int fits = seen.length == rows && tokens.length >= room && targets.length >= room &&
+               (!stages.data || stages.length == rows) && (!hold.data || hold.length == rows);
+    refuse_unless(&buffers, fits, "ask");
+    unsigned char *useful = take_room(&buffers, room, 1);
+    if (!buffers.failed) {
+        Asking asking = {NULL, INTS(node), BITS(seen), BITS(stages), FLAGS(hold)};
+        width = find_useful(t, &asking, rows, useful);
+        write_useful(t, &asking, rows, width, useful, INTS(tokens), width, INTS(targets));
     }
-    Py_ssize_t width = 0;
-    for (Py_ssize_t row = 0; row < rows && !buffers.failed; row++) {
-        uint64_t unmet = ~BITS(seen)[row] & (stages.data ? BITS(stages)[row] : ~(uint64_t)0);
-        Py_ssize_t at = INTS(node)[row] * listed, count = 0;
-        for (Py_ssize_t i = 0; i < listed; i++) {
-            int64_t token = INTS(t->table[ASK_TOKENS])[at + i];
-            int64_t target = INTS(t->table[ASK_TARGETS])[at + i];
-            int use = (BITS(t->table[SERVES])[target] & unmet) != 0;
-            if (use && hold.data && FLAGS(hold)[row] && t->table[BOUNDARY].length)
-                use = !FLAGS(t->table[BOUNDARY])[token < 0 ? token + t->table[BOUNDARY].length : token];
-            useful[row * listed + i] = (unsigned char)use;
-            count += use;
-        }
-        if (count > width) width = count;
-    }
-    for (Py_ssize_t row = 0; row < rows && !buffers.failed; row++) {
-        Py_ssize_t at = INTS(node)[row] * listed, to = row * width, end = to + width;
-        for (Py_ssize_t i = 0; i < listed; i++) {
-            if (!useful[row * listed + i]) continue;
-            INTS(tokens)[to] = INTS(t->table[ASK_TOKENS])[at + i];
-            INTS(targets)[to++] = INTS(t->table[ASK_TARGETS])[at + i];
-        }
-        for (; to < end; to++) {
-            INTS(tokens)[to] = PAD;
-            INTS(targets)[to] = 0;
-        }
-    }
-    free(useful);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(width);
 }
@@ -262,10 +292,12 @@ typedef struct {
     Array log_prob, score, live, finished, first;
     Array top_scores, top_ids, ask_scores, may_end;
     Array row; /* written: the model's row of each slot */
+    double lowest; /* what the end and what is asked for score at least */
     Py_ssize_t sentences, slots, rows, top, answers; /* answers: columns of ask_scores */
 } Proposals;
 
-static int open_proposals(Buffers *buffers, PyObject *const *args, Proposals *p) {
+/* Open all but `may_end` and `row`. */
+static int open_answers(Buffers *buffers, PyObject *const *args, Proposals *p) {
     p->log_prob = open_array(buffers, args[0], 'd', 0);
     p->score = open_array(buffers, args[1], 'd', 0);
     p->live = open_array(buffers, args[2], 'b', 0);
@@ -274,8 +306,7 @@ static int open_proposals(Buffers *buffers, PyObject *const *args, Proposals *p)
     p->top_scores = open_array(buffers, args[5], 's', 0);
     p->top_ids = open_array(buffers, args[6], 'i', 0);
     p->ask_scores = open_array(buffers, args[7], 's', 0);
-    p->may_end = open_array(buffers, args[8], 'b', 0);
-    p->row = open_array(buffers, args[9], 'i', 1);
+    p->lowest = CLOSED;
     if (buffers->failed) return -1;
     Py_ssize_t all = p->log_prob.length;
     p->sentences = p->first.length;
@@ -286,15 +317,33 @@ static int open_proposals(Buffers *buffers, PyObject *const *args, Proposals *p)
     p->top = p->rows ? p->top_scores.length / p->rows : 0;
     p->answers = p->rows ? p->ask_scores.length / p->rows : 1;
     int fits = p->sentences > 0 && p->slots * p->sentences == all && p->score.length == all &&
-               p->live.length == all && p->finished.length == all && p->row.length == all &&
+               p->live.length == all && p->finished.length == all &&
                p->top_scores.length == p->rows * p->top && p->top_ids.length == p->top_scores.length &&
-               p->ask_scores.length == p->rows * p->answers && p->answers > 0 &&
-               (!p->may_end.data || p->may_end.length == p->rows);
-    if (refuse_unless(buffers, fits, "proposals")) return -1;
+               p->ask_scores.length == p->rows * p->answers && p->answers > 0;
+    return refuse_unless(buffers, fits, "proposals") ? -1 : 0;
+}
+
+/* Write the model's row of each slot. */
+static void number_rows(Proposals *p) {
     int64_t row = 0;
-    for (Py_ssize_t slot = 0; slot < all; slot++)
+    for (Py_ssize_t slot = 0; slot < p->log_prob.length; slot++)
         INTS(p->row)[slot] = FLAGS(p->live)[slot] ? row++ : 0;
+}
+
+static int open_proposals(Buffers *buffers, PyObject *const *args, Proposals *p) {
+    if (open_answers(buffers, args, p)) return -1;
+    p->may_end = open_array(buffers, args[8], 'b', 0);
+    p->row = open_array(buffers, args[9], 'i', 1);
+    int fits = p->row.length == p->log_prob.length && (!p->may_end.data || p->may_end.length == p->rows);
+    if (refuse_unless(buffers, fits, "proposals")) return -1;
+    number_rows(p);
     return 0;
+}
+
+/* What the model answered for an asked token of a row; 0 is the end. */
+static double answer_at(const Proposals *p, int64_t row, Py_ssize_t asked) {
+    double score = score_at(&p->ask_scores, row * p->answers + asked);
+    return score > p->lowest ? score : p->lowest;
 }
 
 /* What an option of a slot scores; option 0 is the end (or what is forced), or to stay finished. */
@@ -305,7 +354,7 @@ static double option_score(const Proposals *p, Py_ssize_t slot, Py_ssize_t optio
     double so_far = DOUBLES(p->log_prob)[slot];
     if (option) return so_far + score_at(&p->top_scores, row * p->top + option - 1);
     if (p->may_end.data && !FLAGS(p->may_end)[row]) return CLOSED;
-    return so_far + score_at(&p->ask_scores, row * p->answers);
+    return so_far + answer_at(p, row, 0);
 }
 
 static int64_t option_token(const Proposals *p, Py_ssize_t slot, Py_ssize_t option) {
@@ -341,23 +390,18 @@ static PyObject *best(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     Py_ssize_t k;
     if (nargs != 14) return PyErr_Format(PyExc_TypeError, "best takes 14 arguments, not %zd", nargs);
     if (read_size(args[0], &k)) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Proposals p;
-    Option *found = NULL;
-    Py_ssize_t *counts = NULL, width = 1;
+    Py_ssize_t width = 1;
     if (open_proposals(&buffers, args + 1, &p)) goto done;
     Array score = open_array(&buffers, args[11], 'd', 1), slot = open_array(&buffers, args[12], 'i', 1);
     Array token = open_array(&buffers, args[13], 'i', 1);
     Py_ssize_t room = p.sentences * k;
     int fits = k > 0 && score.length >= room && slot.length >= room && token.length >= room;
     if (refuse_unless(&buffers, fits, "best")) goto done;
-    found = malloc(room * sizeof *found);
-    counts = malloc(p.sentences * sizeof *counts);
-    if (found == NULL || counts == NULL) {
-        PyErr_NoMemory();
-        buffers.failed = 1;
-        goto done;
-    }
+    Option *found = take_room(&buffers, room, sizeof *found);
+    Py_ssize_t *counts = take_room(&buffers, p.sentences, sizeof *counts);
+    if (buffers.failed) goto done;
     for (Py_ssize_t i = 0; i < p.sentences; i++) {
         counts[i] = k_best(&p, i, k, found + i * k);
         if (counts[i] > width) width = counts[i];
@@ -372,8 +416,6 @@ static PyObject *best(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
         }
     }
 done:
-    free(found);
-    free(counts);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(width);
 }
@@ -398,8 +440,9 @@ typedef struct {
     const Tables *t;
     const Proposals *p;
     const Standing *s;
-    Array tokens, targets; /* what was asked. shape: (rows, asked) */
-    Py_ssize_t k, asked;
+    const int64_t *tokens; /* what was asked, a row begins every `stride` */
+    Array targets;         /* where that leads. shape: (rows, asked) */
+    Py_ssize_t k, asked, stride;
     int word_ends;
     Option *best;
     unsigned char *among; /* which options are among the k best */
@@ -455,8 +498,8 @@ static Py_ssize_t collect_one(const Collector *c, Py_ssize_t sentence, Candidate
         if (!FLAGS(p->live)[slot]) continue;
         int64_t row = INTS(p->row)[slot];
         for (Py_ssize_t i = 0; i < c->asked; i++) {
-            int64_t token = INTS(c->tokens)[row * c->asked + i];
-            double score = DOUBLES(p->log_prob)[slot] + score_at(&p->ask_scores, row * p->answers + 1 + i);
+            int64_t token = c->tokens[row * c->stride + i];
+            double score = DOUBLES(p->log_prob)[slot] + answer_at(p, row, 1 + i);
             if (token == PAD || score == CLOSED) continue;
             int64_t target = INTS(c->targets)[row * c->asked + i];
             found[count++] = (Candidate){score, slot, token, target};
@@ -494,14 +537,15 @@ static int open_collector(Buffers *buffers, PyObject *const *args, Collector *c,
     s->seen = open_array(buffers, args[3], 'i', 0);
     s->seen_tokens = open_array(buffers, args[4], 'i', 0);
     s->stages = open_array(buffers, args[5], 'i', 0);
-    c->tokens = open_array(buffers, args[6], 'i', 0);
+    Array tokens = open_array(buffers, args[6], 'i', 0);
     c->targets = open_array(buffers, args[7], 'i', 0);
-    c->asked = p->rows ? c->tokens.length / p->rows : 0;
+    c->tokens = INTS(tokens);
+    c->asked = c->stride = p->rows ? tokens.length / p->rows : 0;
     Py_ssize_t all = p->log_prob.length;
     int fits = c->k > 0 && s->node.length == all && s->met.length == all &&
                s->met_tokens.length == all && s->seen.length == all &&
                s->seen_tokens.length == all && (!s->stages.data || s->stages.length == all) &&
-               c->tokens.length == p->rows * c->asked && c->targets.length == c->tokens.length &&
+               tokens.length == p->rows * c->asked && c->targets.length == tokens.length &&
                p->answers == 1 + c->asked;
     return refuse_unless(buffers, fits, "collect") ? -1 : 0;
 }
@@ -519,27 +563,22 @@ static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     Py_ssize_t flags;
     if (t == NULL || read_size(args[1], &c.k) || read_size(args[2], &flags)) return NULL;
     c.word_ends = (flags & 2) && t->table[BOUNDARY].length;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Proposals p;
     Standing s;
     c.p = &p;
     c.s = &s;
-    Candidate *found = NULL;
-    Py_ssize_t *ends = NULL, width = 1;
+    Py_ssize_t width = 1;
     if (open_proposals(&buffers, args + 3, &p) || open_collector(&buffers, args + 13, &c, &s, &p))
         goto done;
     Array score = open_array(&buffers, args[21], 'd', 1), out = open_array(&buffers, args[22], 'i', 1);
     Py_ssize_t room = score.length, most = c.k + p.slots * (2 + c.asked);
     if (refuse_unless(&buffers, out.length == 8 * room, "collect")) goto done;
-    found = malloc((p.sentences * most + 1) * sizeof *found);
-    ends = malloc((p.sentences + 1) * sizeof *ends);
-    c.best = malloc(c.k * sizeof *c.best);
-    c.among = malloc(p.slots * (1 + p.top) + 1);
-    if (found == NULL || ends == NULL || c.best == NULL || c.among == NULL) {
-        PyErr_NoMemory();
-        buffers.failed = 1;
-        goto done;
-    }
+    Candidate *found = take_room(&buffers, p.sentences * most, sizeof *found);
+    Py_ssize_t *ends = take_room(&buffers, p.sentences, sizeof *ends);
+    c.best = take_room(&buffers, c.k, sizeof *c.best);
+    c.among = take_room(&buffers, p.slots * (1 + p.top), 1);
+    if (buffers.failed) goto done;
     ends[0] = 0;
     for (Py_ssize_t i = 0; i < p.sentences; i++) {
         Py_ssize_t count = collect_one(&c, i, found + ends[i]);
@@ -564,10 +603,6 @@ static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         }
     }
 done:
-    free(found);
-    free(ends);
-    free(c.best);
-    free(c.among);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(width);
 }
@@ -582,7 +617,7 @@ static PyObject *sum_by_kind(PyObject *self, PyObject *const *args, Py_ssize_t n
     if (nargs != 8) return PyErr_Format(PyExc_TypeError, "8 arguments, not %zd", nargs);
     double lowest = PyFloat_AsDouble(args[5]);
     if (lowest == -1.0 && PyErr_Occurred()) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array tokens = open_array(&buffers, args[0], 'i', 0);
     Array targets = open_array(&buffers, args[1], 'i', 0);
     Array scores = open_array(&buffers, args[2], 's', 0);
@@ -615,6 +650,20 @@ typedef struct {
     Array whole, after, reached, sizes, missing, wanted, needs;
     Py_ssize_t sentences, parts;
 } Parts;
+
+/* Open the tables of parts, for as many sentences as `sentences` says. */
+static void open_parts(Buffers *buffers, PyObject *const *args, Parts *p) {
+    p->reached = open_array(buffers, args[0], 'i', 0);
+    p->sizes = open_array(buffers, args[1], 'd', 0);
+    p->missing = open_array(buffers, args[2], 'i', 0);
+    p->wanted = open_array(buffers, args[3], 'i', 0);
+    p->needs = open_array(buffers, args[4], 'i', 0);
+    p->parts = p->sentences ? p->reached.length / p->sentences : 0;
+    int fits = p->reached.length == p->parts * p->sentences &&
+               p->sizes.length == p->reached.length && p->missing.length == p->wanted.length &&
+               (!p->needs.data || p->needs.length == p->missing.length);
+    refuse_unless(buffers, fits, "parts");
+}
 
 /* What a hypothesis has still to pay; `costs` is room for a number per part. */
 static double cost_to_come(const Parts *p, Py_ssize_t sentence, int64_t node, uint64_t seen,
@@ -649,41 +698,26 @@ static double cost_to_come(const Parts *p, Py_ssize_t sentence, int64_t node, ui
 static PyObject *add_costs(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
     if (nargs != 12) return PyErr_Format(PyExc_TypeError, "12 arguments, not %zd", nargs);
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Parts p;
     p.whole = open_array(&buffers, args[0], 'd', 0);
     p.after = open_array(&buffers, args[1], 'd', 0);
-    p.reached = open_array(&buffers, args[2], 'i', 0);
-    p.sizes = open_array(&buffers, args[3], 'd', 0);
-    p.missing = open_array(&buffers, args[4], 'i', 0);
-    p.wanted = open_array(&buffers, args[5], 'i', 0);
-    p.needs = open_array(&buffers, args[6], 'i', 0);
+    p.sentences = p.after.length;
+    open_parts(&buffers, args + 2, &p);
     Array node = open_array(&buffers, args[7], 'i', 0), seen = open_array(&buffers, args[8], 'i', 0);
     Array stages = open_array(&buffers, args[9], 'i', 0);
     Array score = open_array(&buffers, args[10], 'd', 0), out = open_array(&buffers, args[11], 'd', 1);
-    p.sentences = p.after.length;
-    p.parts = p.sentences ? p.whole.length / p.sentences : 0;
     Py_ssize_t width = p.sentences ? score.length / p.sentences : 0;
-    int fits = p.whole.length == p.parts * p.sentences && p.reached.length == p.whole.length &&
-               p.sizes.length == p.whole.length && p.missing.length == p.wanted.length &&
-               (!p.needs.data || p.needs.length == p.missing.length) &&
-               score.length == width * p.sentences && out.length == score.length &&
+    int fits = p.whole.length == p.parts * p.sentences && score.length == width * p.sentences && out.length == score.length &&
                node.length == score.length && seen.length == score.length &&
                (!stages.data || stages.length == score.length);
-    double *costs = NULL;
-    if (!refuse_unless(&buffers, fits, "add_costs")) {
-        costs = malloc((p.parts + 1) * sizeof *costs);
-        if (costs == NULL) {
-            PyErr_NoMemory();
-            buffers.failed = 1;
-        }
-    }
+    refuse_unless(&buffers, fits, "add_costs");
+    double *costs = take_room(&buffers, p.parts, sizeof *costs);
     for (Py_ssize_t i = 0; i < score.length && !buffers.failed; i++) {
         uint64_t unmet = ~BITS(seen)[i] & (stages.data ? BITS(stages)[i] : ~(uint64_t)0);
         double cost = cost_to_come(&p, i / width, INTS(node)[i], BITS(seen)[i], unmet, costs);
         DOUBLES(out)[i] = DOUBLES(score)[i] + cost;
     }
-    free(costs);
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
     Py_RETURN_NONE;
@@ -720,12 +754,12 @@ static void sort_by_score(Ranked *ranked, Py_ssize_t count) {
 
 /* Put the candidates of a sentence by bank from the top, then by score; what is no candidate comes
    last. `starts` is room for a number per bank and two more. Return how many are real. */
-static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, Py_ssize_t width,
-                       Py_ssize_t banks, Ranked *ranked, Py_ssize_t *starts) {
+static Py_ssize_t rank(const int64_t *bank, const double *score, Py_ssize_t width, Py_ssize_t banks,
+                       Ranked *ranked, Py_ssize_t *starts) {
     memset(starts, 0, (banks + 2) * sizeof *starts);
     for (int writing = 0; writing < 2; writing++) {
         for (Py_ssize_t i = 0; i < width; i++) {
-            Ranked one = {DOUBLES(*score)[first + i], 0.0, INTS(*bank)[first + i], i};
+            Ranked one = {score[i], 0.0, bank[i], i};
             Py_ssize_t place = one.score > CLOSED ? banks - 1 - one.bank : banks;
             if (writing) ranked[starts[place]++] = one;
             else starts[place + 1]++;
@@ -739,11 +773,11 @@ static Py_ssize_t rank(const Array *bank, const Array *score, Py_ssize_t first, 
 }
 
 /* One more than the largest bank; -1 if one is negative. */
-static Py_ssize_t count_banks(const Array *bank) {
+static Py_ssize_t count_banks(const int64_t *bank, Py_ssize_t length) {
     int64_t most = 0;
-    for (Py_ssize_t i = 0; i < bank->length; i++) {
-        if (INTS(*bank)[i] < 0) return -1;
-        if (INTS(*bank)[i] > most) most = INTS(*bank)[i];
+    for (Py_ssize_t i = 0; i < length; i++) {
+        if (bank[i] < 0) return -1;
+        if (bank[i] > most) most = bank[i];
     }
     return (Py_ssize_t)most + 1;
 }
@@ -776,6 +810,44 @@ static void adjust(int64_t *slots, const int64_t *counts, Py_ssize_t banks, int6
     }
 }
 
+/* Choose among ranked candidates by the slots of each bank before adjustment; return how many.
+   `room` has place for four numbers per bank. */
+static Py_ssize_t choose_by_slots(const Ranked *ranked, Py_ssize_t real, const int64_t *slots,
+                                  Py_ssize_t banks, int64_t *room, Py_ssize_t *chosen) {
+    int64_t *given = room, *counts = room + banks;
+    Py_ssize_t filled = 0;
+    memcpy(given, slots, banks * sizeof *given);
+    memset(counts, 0, banks * sizeof *counts);
+    for (Py_ssize_t i = 0; i < real; i++) counts[ranked[i].bank]++;
+    adjust(given, counts, banks, counts + banks, counts + 2 * banks);
+    for (Py_ssize_t i = 0; i < real; i++)
+        if (given[ranked[i].bank]-- > 0) chosen[filled++] = ranked[i].index;
+    return filled;
+}
+
+static int by_number(const void *left, const void *right) {
+    Py_ssize_t a = *(const Py_ssize_t *)left, b = *(const Py_ssize_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Choose the k best of ranked candidates after each has been set back by its rank in its bank, by
+   bank from the top; return how many there are. */
+static Py_ssize_t choose_by_price(Ranked *ranked, Py_ssize_t width, Py_ssize_t k, double handicap,
+                                  Py_ssize_t *chosen) {
+    Py_ssize_t in_bank = 0, count = 0;
+    for (Py_ssize_t i = 0; i < width && k; i++) {
+        in_bank = i && ranked[i].bank == ranked[i - 1].bank ? in_bank + 1 : 0;
+        double price = ranked[i].price = ranked[i].score - handicap * (double)in_bank;
+        if (count == k && !(price > ranked[chosen[k - 1]].price)) continue;
+        Py_ssize_t at = count < k ? count++ : k - 1;
+        for (; at > 0 && ranked[chosen[at - 1]].price < price; at--) chosen[at] = chosen[at - 1];
+        chosen[at] = i;
+    }
+    qsort(chosen, count, sizeof *chosen, by_number);
+    for (Py_ssize_t i = 0; i < count; i++) chosen[i] = ranked[chosen[i]].index;
+    return count;
+}
+
 /* select_by_slots(bank, score, slots, sentences, indices, taken): fill a beam whose banks have so
    many slots before adjustment; return the widest beam. shape of bank and score: (sentences,
    candidates), of slots: (sentences, banks), of the others: room for as many as all slots. */
@@ -784,7 +856,7 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "6 arguments, not %zd", nargs);
     Py_ssize_t sentences;
     if (read_size(args[3], &sentences)) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array bank = open_array(&buffers, args[0], 'i', 0), score = open_array(&buffers, args[1], 'd', 0);
     Array slots = open_array(&buffers, args[2], 'i', 0);
     Array indices = open_array(&buffers, args[4], 'i', 1), taken = open_array(&buffers, args[5], 'b', 1);
@@ -792,52 +864,30 @@ static PyObject *select_by_slots(PyObject *self, PyObject *const *args, Py_ssize
     Py_ssize_t banks = sentences > 0 ? slots.length / sentences : 0;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                slots.length == banks * sentences && taken.length == indices.length;
-    Py_ssize_t all_banks = fits && !buffers.failed ? count_banks(&bank) : -1;
+    Py_ssize_t all_banks = fits && !buffers.failed ? count_banks(INTS(bank), bank.length) : -1;
     for (Py_ssize_t i = 0; all_banks > banks && i < bank.length; i++)
         fits = fits && (INTS(bank)[i] < banks || DOUBLES(score)[i] == CLOSED);
-    if (refuse_unless(&buffers, fits && all_banks > 0, "select_by_slots")) {
-        close_buffers(&buffers);
-        return NULL;
-    }
-    Ranked *ranked = malloc((width + 1) * sizeof *ranked);
-    int64_t *given = malloc((4 * banks + 1) * sizeof *given);
-    Py_ssize_t *filled = calloc(sentences, sizeof *filled);
-    Py_ssize_t *chosen = malloc((bank.length + 1) * sizeof *chosen);
-    Py_ssize_t *starts = malloc((all_banks + 2) * sizeof *starts);
-    if (!ranked || !given || !filled || !chosen || !starts) {
-        PyErr_NoMemory();
-        buffers.failed = 1;
-    }
-    int64_t *counts = given + banks;
+    refuse_unless(&buffers, fits && all_banks > 0, "select_by_slots");
+    Ranked *ranked = take_room(&buffers, width, sizeof *ranked);
+    int64_t *given = take_room(&buffers, 4 * banks, sizeof *given);
+    Py_ssize_t *filled = take_room(&buffers, sentences, sizeof *filled);
+    Py_ssize_t *chosen = take_room(&buffers, bank.length, sizeof *chosen);
+    Py_ssize_t *starts = take_room(&buffers, all_banks + 2, sizeof *starts);
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        Py_ssize_t real = rank(&bank, &score, s * width, width, all_banks, ranked, starts);
-        memcpy(given, INTS(slots) + s * banks, banks * sizeof *given);
-        memset(counts, 0, banks * sizeof *counts);
-        for (Py_ssize_t i = 0; i < real; i++) counts[ranked[i].bank]++;
-        adjust(given, counts, banks, counts + banks, counts + 2 * banks);
-        for (Py_ssize_t i = 0; i < real; i++)
-            if (given[ranked[i].bank]-- > 0) chosen[s * width + filled[s]++] = ranked[i].index;
+        Py_ssize_t first = s * width;
+        Py_ssize_t real = rank(INTS(bank) + first, DOUBLES(score) + first, width, all_banks, ranked, starts);
+        filled[s] = choose_by_slots(ranked, real, INTS(slots) + s * banks, banks, given, chosen + first);
         if (filled[s] > widest) widest = filled[s];
     }
-    if (!buffers.failed) refuse_unless(&buffers, indices.length >= widest * sentences, "select_by_slots");
+    refuse_unless(&buffers, indices.length >= widest * sentences, "select_by_slots");
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
         for (Py_ssize_t i = 0; i < widest; i++) {
             INTS(indices)[s * widest + i] = i < filled[s] ? chosen[s * width + i] : 0;
             FLAGS(taken)[s * widest + i] = i < filled[s];
         }
     }
-    free(ranked);
-    free(given);
-    free(filled);
-    free(chosen);
-    free(starts);
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyLong_FromSsize_t(widest);
-}
-
-static int by_number(const void *left, const void *right) {
-    Py_ssize_t a = *(const Py_ssize_t *)left, b = *(const Py_ssize_t *)right;
-    return (a > b) - (a < b);
 }
 
 /* select_by_price(bank, score, sentences, k, handicap, indices, taken): take the k best after each
@@ -850,50 +900,45 @@ static PyObject *select_by_price(PyObject *self, PyObject *const *args, Py_ssize
     if (read_size(args[2], &sentences) || read_size(args[3], &k)) return NULL;
     double handicap = PyFloat_AsDouble(args[4]);
     if (handicap == -1.0 && PyErr_Occurred()) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array bank = open_array(&buffers, args[0], 'i', 0), score = open_array(&buffers, args[1], 'd', 0);
     Array indices = open_array(&buffers, args[5], 'i', 1), taken = open_array(&buffers, args[6], 'b', 1);
     Py_ssize_t width = sentences > 0 ? bank.length / sentences : 0;
     if (k > width) k = width;
     int fits = sentences > 0 && bank.length == score.length && bank.length == width * sentences &&
                indices.length == sentences * k && taken.length == indices.length;
-    Py_ssize_t banks = fits && !buffers.failed ? count_banks(&bank) : -1, *starts = NULL, *best = NULL;
-    Ranked *ranked = NULL;
-    if (!refuse_unless(&buffers, fits && banks > 0, "select_by_price")) {
-        ranked = malloc((width + 1) * sizeof *ranked);
-        starts = malloc((banks + 2) * sizeof *starts);
-        best = malloc((k + 1) * sizeof *best);
-        if (!ranked || !starts || !best) {
-            PyErr_NoMemory();
-            buffers.failed = 1;
-        }
-    }
+    Py_ssize_t banks = fits && !buffers.failed ? count_banks(INTS(bank), bank.length) : -1;
+    refuse_unless(&buffers, fits && banks > 0, "select_by_price");
+    Ranked *ranked = take_room(&buffers, width, sizeof *ranked);
+    Py_ssize_t *starts = take_room(&buffers, banks + 2, sizeof *starts);
+    Py_ssize_t *chosen = take_room(&buffers, k, sizeof *chosen);
     for (Py_ssize_t s = 0; s < sentences && !buffers.failed; s++) {
-        rank(&bank, &score, s * width, width, banks, ranked, starts);
-        Py_ssize_t in_bank = 0, count = 0;
-        for (Py_ssize_t i = 0; i < width; i++) {
-            in_bank = i && ranked[i].bank == ranked[i - 1].bank ? in_bank + 1 : 0;
-            double price = ranked[i].price = ranked[i].score - handicap * (double)in_bank;
-            if (count == k && !(k && price > ranked[best[k - 1]].price)) continue;
-            Py_ssize_t at = count < k ? count++ : k - 1;
-            for (; at > 0 && ranked[best[at - 1]].price < price; at--) best[at] = best[at - 1];
-            best[at] = i;
-        }
-        qsort(best, k, sizeof *best, by_number);
+        const double *scores = DOUBLES(score) + s * width;
+        rank(INTS(bank) + s * width, scores, width, banks, ranked, starts);
+        choose_by_price(ranked, width, k, handicap, chosen);
         for (Py_ssize_t i = 0; i < k; i++) {
-            INTS(indices)[s * k + i] = ranked[best[i]].index;
-            FLAGS(taken)[s * k + i] = ranked[best[i]].score > CLOSED;
+            INTS(indices)[s * k + i] = chosen[i];
+            FLAGS(taken)[s * k + i] = scores[chosen[i]] > CLOSED;
         }
     }
-    free(starts);
-    free(best);
-    free(ranked);
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
     Py_RETURN_NONE;
 }
 
 /* --- dropping what fell behind, and the model's mistakes --------------------------------------- */
+
+/* Clear `live` where a hypothesis of a sentence is more than `lag` below the best live one of its
+   bank, or, without `bank`, of all; `best` is room for a number per bank. */
+static void drop(const double *score, unsigned char *live, const int64_t *bank, Py_ssize_t width,
+                 double lag, double *best, Py_ssize_t banks) {
+    for (Py_ssize_t i = 0; i < banks; i++) best[i] = CLOSED;
+    for (Py_ssize_t i = 0; i < width; i++) {
+        int64_t of = bank ? bank[i] : 0;
+        if (live[i] && score[i] > best[of]) best[of] = score[i];
+    }
+    for (Py_ssize_t i = 0; i < width; i++) live[i] &= score[i] >= best[bank ? bank[i] : 0] - lag;
+}
 
 /* drop_behind(score, live, bank, sentences, lag): clear `live` where a hypothesis is more than
    `lag` below the best live one of its bank; without `bank`, of its sentence. */
@@ -904,38 +949,44 @@ static PyObject *drop_behind(PyObject *self, PyObject *const *args, Py_ssize_t n
     if (read_size(args[3], &sentences)) return NULL;
     double lag = PyFloat_AsDouble(args[4]);
     if (lag == -1.0 && PyErr_Occurred()) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array score = open_array(&buffers, args[0], 'd', 0), live = open_array(&buffers, args[1], 'b', 1);
     Array bank = open_array(&buffers, args[2], 'i', 0);
-    Py_ssize_t width = sentences > 0 ? score.length / sentences : 0;
-    int64_t most = 0;
+    Py_ssize_t width = sentences > 0 ? score.length / sentences : 0, banks = 1;
     int fits = sentences > 0 && score.length == live.length && score.length == width * sentences &&
                (!bank.data || bank.length == score.length);
-    for (Py_ssize_t i = 0; fits && !buffers.failed && bank.data && i < bank.length; i++) {
-        fits = INTS(bank)[i] >= 0;
-        if (INTS(bank)[i] > most) most = INTS(bank)[i];
-    }
-    double *best = NULL;
-    if (!refuse_unless(&buffers, fits, "drop_behind")) {
-        best = malloc((most + 1) * sizeof *best);
-        if (best == NULL) {
-            PyErr_NoMemory();
-            buffers.failed = 1;
-        }
-    }
-    for (Py_ssize_t first = 0; first < score.length && !buffers.failed; first += width) {
-        for (int64_t i = 0; i <= most; i++) best[i] = CLOSED;
-        for (Py_ssize_t i = first; i < first + width; i++) {
-            int64_t of = bank.data ? INTS(bank)[i] : 0;
-            if (FLAGS(live)[i] && DOUBLES(score)[i] > best[of]) best[of] = DOUBLES(score)[i];
-        }
-        for (Py_ssize_t i = first; i < first + width; i++)
-            FLAGS(live)[i] &= DOUBLES(score)[i] >= best[bank.data ? INTS(bank)[i] : 0] - lag;
-    }
-    free(best);
+    if (fits && !buffers.failed && bank.data) banks = count_banks(INTS(bank), bank.length);
+    refuse_unless(&buffers, fits && banks > 0, "drop_behind");
+    double *best = take_room(&buffers, banks, sizeof *best);
+    for (Py_ssize_t at = 0; at < score.length && !buffers.failed; at += width)
+        drop(DOUBLES(score) + at, FLAGS(live) + at, bank.data ? INTS(bank) + at : NULL, width, lag,
+             best, banks);
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
     Py_RETURN_NONE;
+}
+
+/* Return whether the answer of a model is what the protocol says; bans are for each row. */
+static int is_answer_sound(const Array *scores, const Array *ids, const Array *asked, const Array *ban,
+                           Py_ssize_t rows, Py_ssize_t eos, Py_ssize_t vocabulary, double rounding) {
+    Py_ssize_t top = rows ? ids->length / rows : 0, banned = rows ? ban->length / rows : 0;
+    if (scores->length != ids->length || rows * top != ids->length || rows * banned != ban->length)
+        return 0;
+    for (Py_ssize_t i = 0; i < asked->length; i++)
+        if (!(score_at(asked, i) <= rounding)) return 0;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        double before = rounding;
+        for (Py_ssize_t i = row * top; i < (row + 1) * top; i++) {
+            double score = score_at(scores, i);
+            int64_t id = INTS(*ids)[i];
+            if (!(score <= before && id >= 0 && id < vocabulary && (id != eos || score == CLOSED)))
+                return 0;
+            before = score;
+            for (Py_ssize_t b = row * banned; b < (row + 1) * banned; b++)
+                if (INTS(*ban)[b] == id && score != CLOSED) return 0;
+        }
+    }
+    return 1;
 }
 
 /* is_sound(top_scores, top_ids, ask_scores, ban, eos, vocabulary, rounding): return whether the
@@ -947,31 +998,343 @@ static PyObject *is_sound(PyObject *self, PyObject *const *args, Py_ssize_t narg
     if (read_size(args[4], &eos) || read_size(args[5], &vocabulary)) return NULL;
     double rounding = PyFloat_AsDouble(args[6]);
     if (rounding == -1.0 && PyErr_Occurred()) return NULL;
-    Buffers buffers = {.count = 0, .failed = 0};
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
     Array scores = open_array(&buffers, args[0], 's', 0), ids = open_array(&buffers, args[1], 'i', 0);
     Array asked = open_array(&buffers, args[2], 's', 0), ban = open_array(&buffers, args[3], 'i', 0);
-    int sound = !buffers.failed && scores.length == ids.length;
-    Py_ssize_t rows = 0, top = 0;
-    if (!buffers.failed && buffers.views[1].ndim == 2) {
-        rows = buffers.views[1].shape[0];
-        top = buffers.views[1].shape[1];
-    }
-    sound = sound && rows * top == ids.length && (!ban.length || (rows && ban.length % rows == 0));
-    for (Py_ssize_t i = 0; sound && i < asked.length; i++) sound = score_at(&asked, i) <= rounding;
-    for (Py_ssize_t row = 0; sound && row < rows; row++) {
-        double before = rounding;
-        Py_ssize_t banned = ban.length ? ban.length / rows : 0;
-        for (Py_ssize_t i = row * top; sound && i < (row + 1) * top; i++) {
-            double score = score_at(&scores, i);
-            int64_t id = INTS(ids)[i];
-            sound = score <= before && id >= 0 && id < vocabulary && (id != eos || score == CLOSED);
-            before = score;
-            for (Py_ssize_t b = row * banned; sound && b < (row + 1) * banned; b++)
-                sound = INTS(ban)[b] != id || score == CLOSED;
-        }
+    int sound = !buffers.failed && buffers.views[1].ndim == 2;
+    if (sound) {
+        Py_ssize_t rows = buffers.views[1].shape[0];
+        sound = is_answer_sound(&scores, &ids, &asked, &ban, rows, eos, vocabulary, rounding);
     }
     close_buffers(&buffers);
     return buffers.failed ? NULL : PyBool_FromLong(sound);
+}
+
+/* --- a whole step ------------------------------------------------------------------------------ */
+
+/* ask_live(tables, eos, live, token, row, node, seen, tokens, parents, ask, targets): write what
+   the model is asked at a step: of each live slot its token and row, the end and, if there are
+   tables, the tokens that start or continue an unmet phrase, and where those lead. Return how many
+   rows there are, and how many such tokens each has at most. */
+static PyObject *ask_live(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 11) return PyErr_Format(PyExc_TypeError, "11 arguments, not %zd", nargs);
+    const Tables *t = NULL;
+    Py_ssize_t eos, rows = 0, width = 0;
+    if ((args[0] != Py_None && !(t = read_tables(args[0]))) || read_size(args[1], &eos)) return NULL;
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
+    Array live = open_array(&buffers, args[2], 'b', 0), token = open_array(&buffers, args[3], 'i', 0);
+    Array row = open_array(&buffers, args[4], 'i', 0), node = open_array(&buffers, args[5], 'i', 0);
+    Array seen = open_array(&buffers, args[6], 'i', 0);
+    Array tokens = open_array(&buffers, args[7], 'i', 1), parents = open_array(&buffers, args[8], 'i', 1);
+    Array ask = open_array(&buffers, args[9], 'i', 1), targets = open_array(&buffers, args[10], 'i', 1);
+    Py_ssize_t all = live.length, listed = t ? t->asked : 0;
+    int fits = token.length == all && row.length == all && tokens.length >= all &&
+               parents.length >= all && ask.length >= all * (1 + listed) &&
+               targets.length >= all * listed && (!t || (node.length == all && seen.length == all));
+    refuse_unless(&buffers, fits, "ask_live");
+    int64_t *slot = take_room(&buffers, all, sizeof *slot);
+    unsigned char *useful = take_room(&buffers, all * listed, 1);
+    for (Py_ssize_t i = 0; i < all && !buffers.failed; i++) {
+        if (!FLAGS(live)[i]) continue;
+        INTS(tokens)[rows] = INTS(token)[i];
+        INTS(parents)[rows] = INTS(row)[i];
+        slot[rows++] = i;
+    }
+    if (t && !buffers.failed) {
+        Asking asking = {slot, INTS(node), BITS(seen), NULL, NULL};
+        width = find_useful(t, &asking, rows, useful);
+        write_useful(t, &asking, rows, width, useful, INTS(ask) + 1, 1 + width, INTS(targets));
+    }
+    for (Py_ssize_t i = 0; i < rows && !buffers.failed; i++) INTS(ask)[i * (1 + width)] = eos;
+    close_buffers(&buffers);
+    return buffers.failed ? NULL : Py_BuildValue("nn", rows, width);
+}
+
+/* Numbers that a step is given in one array. */
+enum { LOWEST, ROUNDING, LENGTH, LAG, HANDICAP, LOWEST_LEARNT, WEIGHT, CONTINUES, AT_THE_START, STEP,
+       NUMBERS };
+enum { WORD_ENDS = 1, DROP = 2, BY_WORTH = 4 };
+
+/* Everything that a step reads, its room, and what it writes. */
+typedef struct {
+    const Tables *t; /* NULL: plain search */
+    Proposals p;
+    Standing s;
+    Collector c;
+    Array bank, sizes, slots, ask;
+    Array sums, counts, kinds, expected, prices, drafts; /* what `search.future_cost` has learnt */
+    Parts parts;
+    Array out_ints, out_states, out_scores, out_flags;
+    const double *number;
+    Py_ssize_t flags, eos, vocabulary;
+    Candidate *found;
+    Py_ssize_t *ends, *filled, *chosen;
+    int64_t *states; /* columns of all candidates, as `branch` writes them */
+    double *worth, *unit, *learnt, *costs;
+} Step;
+
+/* Open what constraints add to a step: where slots stand, what was asked, what is expected. */
+static void open_constraints(Buffers *buffers, PyObject *const *args, Step *x) {
+    Proposals *p = &x->p;
+    Py_ssize_t all = p->log_prob.length, sentences = p->sentences;
+    Array *standing[] = {&x->s.node, &x->s.met, &x->s.met_tokens, &x->s.seen, &x->s.seen_tokens, &x->bank,
+                         &x->sizes, &x->ask, &x->c.targets, &x->slots};
+    for (int i = 0; i < 10; i++) *standing[i] = open_array(buffers, args[i], 'i', 0);
+    x->sums = open_array(buffers, args[10], 'd', 1);
+    x->counts = open_array(buffers, args[11], 'd', 1);
+    x->kinds = open_array(buffers, args[12], 'i', 0);
+    x->expected = open_array(buffers, args[13], 'd', 0);
+    x->prices = open_array(buffers, args[14], 'd', 0);
+    x->drafts = open_array(buffers, args[15], 'i', 0);
+    x->parts.sentences = x->sums.data ? sentences : 0;
+    if (x->sums.data) open_parts(buffers, args + 16, &x->parts);
+    x->c.asked = p->answers - 1;
+    x->c.stride = p->answers;
+    x->c.tokens = INTS(x->ask) + 1;
+    x->c.word_ends = (x->flags & WORD_ENDS) && x->t->table[BOUNDARY].length;
+    int fits = x->s.node.length == all && x->s.met.length == all && x->s.met_tokens.length == all &&
+               x->s.seen.length == all && x->s.seen_tokens.length == all && x->bank.length == all &&
+               x->sizes.length == sentences && x->ask.length >= p->rows * p->answers &&
+               x->c.targets.length >= p->rows * x->c.asked && x->slots.length % sentences == 0;
+    if (x->sums.data)
+        fits = fits && x->sums.length == 2 * sentences && x->counts.length == 2 * sentences &&
+               x->expected.length == sentences && x->drafts.length == sentences &&
+               (!x->prices.data || x->prices.length == x->parts.parts * sentences);
+    refuse_unless(buffers, fits, "advance");
+    x->p.may_end.data = take_room(buffers, p->rows, 1);
+    for (Py_ssize_t slot = 0, row = 0; slot < all && !buffers->failed; slot++)
+        if (FLAGS(p->live)[slot])
+            FLAGS(p->may_end)[row++] = INTS(x->bank)[slot] == INTS(x->sizes)[slot / p->slots];
+}
+
+static void take_rooms(Buffers *buffers, Step *x) {
+    Py_ssize_t sentences = x->p.sentences, k = x->c.k;
+    Py_ssize_t most = sentences * (x->t ? k + x->p.slots * (2 + x->c.asked) : k);
+    x->found = take_room(buffers, most, sizeof *x->found);
+    x->ends = take_room(buffers, sentences, sizeof *x->ends);
+    x->filled = take_room(buffers, sentences, sizeof *x->filled);
+    x->chosen = take_room(buffers, sentences * k, sizeof *x->chosen);
+    x->c.best = take_room(buffers, k, sizeof *x->c.best);
+    if (!x->t) return;
+    x->c.among = take_room(buffers, x->p.slots * (1 + x->p.top), 1);
+    x->states = take_room(buffers, 8 * most, sizeof *x->states);
+    x->worth = take_room(buffers, 2 * most, sizeof *x->worth);
+    x->unit = take_room(buffers, 2 * sentences, sizeof *x->unit);
+    x->learnt = take_room(buffers, 4 * sentences, sizeof *x->learnt);
+    x->costs = take_room(buffers, x->parts.parts * (1 + sentences), sizeof *x->costs);
+    if (buffers->failed) return;
+    x->parts.after.data = x->unit + sentences;
+    x->parts.whole.data = x->costs + x->parts.parts;
+    memset(x->learnt, 0, 4 * sentences * sizeof *x->learnt);
+}
+
+/* Learn from what the model answered for asked tokens, as `sum_by_kind`, and find what each part
+   is expected to cost. */
+static void expect_costs(Step *x) {
+    const Proposals *p = &x->p;
+    const double *number = x->number;
+    double *sums = DOUBLES(x->sums), *counts = DOUBLES(x->counts), *learnt = x->learnt;
+    for (Py_ssize_t slot = 0; slot < p->log_prob.length; slot++) {
+        int64_t row = INTS(p->row)[slot];
+        for (Py_ssize_t i = 0; i < x->c.asked && FLAGS(p->live)[slot]; i++) {
+            if (x->c.tokens[row * x->c.stride + i] == PAD) continue;
+            double score = answer_at(p, row, 1 + i);
+            int64_t kind = INTS(x->kinds)[INTS(x->c.targets)[row * x->c.asked + i]];
+            kind += 2 * (slot / p->slots);
+            learnt[kind] += score > number[LOWEST_LEARNT] ? score : number[LOWEST_LEARNT];
+            learnt[2 * p->sentences + kind] += 1.0;
+        }
+    }
+    for (Py_ssize_t i = 0; i < 2 * p->sentences; i++) {
+        sums[i] += learnt[i];
+        counts[i] += learnt[2 * p->sentences + i];
+    }
+    for (Py_ssize_t s = 0; s < p->sentences; s++) {
+        double mean = sums[2 * s] / (counts[2 * s] > 1.0 ? counts[2 * s] : 1.0);
+        double after = (sums[2 * s + 1] + number[CONTINUES] * mean) / (counts[2 * s + 1] + number[WEIGHT]);
+        double progress = (number[STEP] + 1.0) / DOUBLES(x->expected)[s];
+        double rising = (1.0 - number[AT_THE_START]) * (progress < 1.0 ? progress : 1.0);
+        x->unit[s] = -mean > 1.0 ? -mean : 1.0;
+        DOUBLES(x->parts.after)[s] = after;
+        for (Py_ssize_t part = 0; part < x->parts.parts; part++) {
+            Py_ssize_t at = part * p->sentences + s;
+            double first = x->prices.data && INTS(x->drafts)[s] > 0 ? DOUBLES(x->prices)[at]
+                                                                    : mean * (number[AT_THE_START] + rising);
+            DOUBLES(x->parts.whole)[at] = first + after * (DOUBLES(x->parts.sizes)[at] - 1.0);
+        }
+    }
+}
+
+/* Choose the new beams among the candidates. */
+static void choose(Buffers *buffers, Step *x) {
+    Py_ssize_t sentences = x->p.sentences, all = x->ends[sentences], k = x->c.k;
+    Py_ssize_t given = x->slots.length / sentences;
+    int64_t *bank = x->states + 7 * all;
+    double *compared = x->worth + all;
+    for (Py_ssize_t i = 0; i < all; i++) {
+        x->states[i] = x->found[i].slot;
+        x->states[2 * all + i] = x->found[i].node;
+        branch(x->t, &x->s, &x->found[i], x->states + i, all);
+    }
+    if (x->sums.data) expect_costs(x);
+    for (Py_ssize_t s = 0; s < sentences; s++) {
+        for (Py_ssize_t i = x->ends[s]; i < x->ends[s + 1]; i++) {
+            uint64_t seen = (uint64_t)x->states[5 * all + i];
+            double cost = 0.0;
+            if (x->sums.data)
+                cost = cost_to_come(&x->parts, s, x->found[i].node, seen, ~seen, x->costs);
+            x->worth[i] = x->sums.data ? x->found[i].score + cost : x->found[i].score;
+            compared[i] = x->sums.data ? x->worth[i] / x->unit[s] : x->worth[i];
+        }
+    }
+    Py_ssize_t banks = count_banks(bank, all);
+    refuse_unless(buffers, banks > 0 && (!x->slots.data || banks <= given), "advance");
+    Ranked *ranked = take_room(buffers, all, sizeof *ranked);
+    Py_ssize_t *starts = take_room(buffers, banks + 2, sizeof *starts);
+    int64_t *room = take_room(buffers, 4 * given, sizeof *room);
+    for (Py_ssize_t s = 0; s < sentences && !buffers->failed; s++) {
+        Py_ssize_t first = x->ends[s], count = x->ends[s + 1] - first, *chosen = x->chosen + s * k;
+        Py_ssize_t real = rank(bank + first, compared + first, count, banks, ranked, starts);
+        x->filled[s] = x->slots.data
+            ? choose_by_slots(ranked, real, INTS(x->slots) + s * given, given, room, chosen)
+            : choose_by_price(ranked, real, k, x->number[HANDICAP], chosen);
+    }
+}
+
+/* Put a chosen candidate on its beam; return whether it has just ended. */
+static int put(Step *x, Py_ssize_t sentence, const Candidate *one, Py_ssize_t to, Py_ssize_t size) {
+    int before = FLAGS(x->p.finished)[one->slot], ended = one->token == x->eos;
+    int newly = ended && !before;
+    INTS(x->out_ints)[to] = one->token;
+    INTS(x->out_ints)[size + to] = one->slot - sentence * x->p.slots;
+    INTS(x->out_ints)[2 * size + to] = INTS(x->p.row)[one->slot];
+    DOUBLES(x->out_scores)[to] = before ? DOUBLES(x->p.log_prob)[one->slot] : one->score;
+    DOUBLES(x->out_scores)[size + to] = newly ? one->score / x->number[LENGTH] : one->score;
+    FLAGS(x->out_flags)[to] = (unsigned char)ended;
+    FLAGS(x->out_flags)[size + to] = (unsigned char)!ended;
+    FLAGS(x->out_flags)[2 * size + to] = (unsigned char)newly;
+    if (!x->t) return newly;
+    Py_ssize_t all = x->ends[x->p.sentences], from = one - x->found;
+    for (int i = 0; i < 6; i++) INTS(x->out_states)[i * size + to] = x->states[(2 + i) * all + from];
+    DOUBLES(x->out_scores)[2 * size + to] = x->worth[from];
+    return newly;
+}
+
+/* Write the new beams; return whether anything has just ended. */
+static int write_beams(Step *x, Py_ssize_t width) {
+    Py_ssize_t size = x->p.sentences * width;
+    int newly = 0;
+    for (Py_ssize_t s = 0; s < x->p.sentences; s++) {
+        for (Py_ssize_t i = 0; i < width; i++) {
+            Py_ssize_t to = s * width + i;
+            if (i < x->filled[s]) {
+                const Candidate *one = x->found + x->ends[s] + x->chosen[s * x->c.k + i];
+                newly |= put(x, s, one, to, size);
+                continue;
+            }
+            for (int j = 0; j < 3; j++) {
+                INTS(x->out_ints)[j * size + to] = 0;
+                DOUBLES(x->out_scores)[j * size + to] = CLOSED;
+                FLAGS(x->out_flags)[j * size + to] = 0;
+            }
+            for (int j = 0; x->t && j < 6; j++) INTS(x->out_states)[j * size + to] = 0;
+        }
+    }
+    return newly;
+}
+
+/* Drop what lags behind. */
+static void drop_from_beams(Buffers *buffers, Step *x, Py_ssize_t width) {
+    Py_ssize_t size = x->p.sentences * width, banks = 1;
+    const int64_t *bank = x->t && !(x->flags & BY_WORTH) ? INTS(x->out_states) + 5 * size : NULL;
+    const double *score = DOUBLES(x->out_scores) + (x->flags & BY_WORTH ? 2 : 1) * size;
+    if (bank) banks = count_banks(bank, size);
+    double *best = take_room(buffers, banks, sizeof *best);
+    for (Py_ssize_t at = 0; at < size && !buffers->failed; at += width)
+        drop(score + at, FLAGS(x->out_flags) + size + at, bank ? bank + at : NULL, width,
+             x->number[LAG], best, banks);
+}
+
+/* Find the candidates of all sentences; of plain search all are chosen. */
+static void find_candidates(Step *x) {
+    x->ends[0] = 0;
+    for (Py_ssize_t s = 0; s < x->p.sentences; s++) {
+        Candidate *found = x->found + x->ends[s];
+        if (x->t) {
+            x->ends[s + 1] = x->ends[s] + collect_one(&x->c, s, found);
+            continue;
+        }
+        Py_ssize_t count = x->filled[s] = k_best(&x->p, s, x->c.k, x->c.best);
+        for (Py_ssize_t i = 0; i < count; i++) {
+            Option one = x->c.best[i];
+            found[i] = (Candidate){one.score, one.slot, option_token(&x->p, one.slot, one.option), 0};
+            x->chosen[s * x->c.k + i] = i;
+        }
+        x->ends[s + 1] = x->ends[s] + count;
+    }
+}
+
+/* advance(tables, k, flags, eos, vocabulary, numbers, log_prob, score, live, finished, first,
+   top_scores, top_ids, ask_scores, node, met, met_tokens, seen, seen_tokens, bank, sizes, ask,
+   targets, slots, sums, counts, kinds, expected, prices, drafts, reached, part_sizes, missing,
+   wanted, needs, ints, states, scores, flags): take a whole step, from the model's answer to the
+   new beams. Without tables it is one of plain search. `slots` are those of each bank before
+   adjustment; without them candidates are set back by the handicap. Without `sums` nothing is
+   expected of what is unmet. Written are token, parent and row; the states; log_prob, score and
+   worth; finished, live and what has just ended; each with room for k per sentence. Return the
+   width of the beams, whether anything has just ended, and whether every sentence goes on; None if
+   the model's answer is not what the protocol says. */
+static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    if (nargs != 39) return PyErr_Format(PyExc_TypeError, "39 arguments, not %zd", nargs);
+    Step x;
+    memset(&x, 0, sizeof x);
+    if (args[0] != Py_None && !(x.t = read_tables(args[0]))) return NULL;
+    if (read_size(args[1], &x.c.k) || read_size(args[2], &x.flags) || read_size(args[3], &x.eos) ||
+        read_size(args[4], &x.vocabulary))
+        return NULL;
+    Buffers buffers = {.count = 0, .rooms_taken = 0, .failed = 0};
+    Array numbers = open_array(&buffers, args[5], 'd', 0), none = {NULL, 0, 0};
+    Py_ssize_t width = 1;
+    int newly = 0, all_live = 1;
+    if (open_answers(&buffers, args + 6, &x.p)) goto done;
+    x.number = DOUBLES(numbers);
+    x.p.row.data = take_room(&buffers, x.p.log_prob.length, sizeof(int64_t));
+    x.c.t = x.t;
+    x.c.p = &x.p;
+    x.c.s = &x.s;
+    if (x.t && !buffers.failed) open_constraints(&buffers, args + 14, &x);
+    x.out_ints = open_array(&buffers, args[35], 'i', 1);
+    x.out_states = open_array(&buffers, args[36], 'i', 1);
+    x.out_scores = open_array(&buffers, args[37], 'd', 1);
+    x.out_flags = open_array(&buffers, args[38], 'b', 1);
+    Py_ssize_t room = x.p.sentences * x.c.k;
+    int fits = x.c.k > 0 && numbers.length == NUMBERS && x.out_ints.length >= 3 * room &&
+               (!x.t || x.out_states.length >= 6 * room) && x.out_scores.length >= 3 * room &&
+               x.out_flags.length >= 3 * room;
+    if (refuse_unless(&buffers, fits, "advance")) goto done;
+    if (!is_answer_sound(&x.p.top_scores, &x.p.top_ids, &x.p.ask_scores, &none, x.p.rows, x.eos,
+                         x.vocabulary, x.number[ROUNDING])) {
+        close_buffers(&buffers);
+        Py_RETURN_NONE;
+    }
+    x.p.lowest = x.number[LOWEST];
+    number_rows(&x.p);
+    take_rooms(&buffers, &x);
+    if (buffers.failed) goto done;
+    find_candidates(&x);
+    if (x.t) choose(&buffers, &x);
+    if (buffers.failed) goto done;
+    for (Py_ssize_t s = 0; s < x.p.sentences; s++)
+        if (x.filled[s] > width) width = x.filled[s];
+    newly = write_beams(&x, width);
+    if ((x.flags & DROP) && !newly) drop_from_beams(&buffers, &x, width);
+    for (Py_ssize_t s = 0; s < x.p.sentences && !buffers.failed; s++)
+        all_live = all_live && memchr(FLAGS(x.out_flags) + x.p.sentences * width + s * width, 1, width);
+done:
+    close_buffers(&buffers);
+    return buffers.failed ? NULL : Py_BuildValue("nii", width, newly, all_live);
 }
 
 /* --- the module -------------------------------------------------------------------------------- */
@@ -989,6 +1352,8 @@ static PyMethodDef functions[] = {
     FUNCTION("select_by_price", select_by_price),
     FUNCTION("drop_behind", drop_behind),
     FUNCTION("is_sound", is_sound),
+    FUNCTION("ask_live", ask_live),
+    FUNCTION("advance", advance),
     {NULL, NULL, 0, NULL},
 };
 

@@ -121,7 +121,8 @@ class Dba(Policy):
     def __init__(self, beam_size: int, sizes: IntArray, sets: IntArray) -> None:
         super().__init__(beam_size, sizes, sets)
         self._banks = int(sizes.max(initial=0)) + 1
-        self._slots = allocate(beam_size, sizes)
+        self.slots = allocate(beam_size, sizes)
+        """The slots of each bank before adjustment. # shape: (sentences, banks)"""
         # With as many constraint tokens as slots or more, a bank's equal share is none: all
         # slots begin in the top bank and move down, so the beam is filled from the top.
         top_only = ((sizes == 0) | (sizes >= beam_size))[:, None]
@@ -131,21 +132,21 @@ class Dba(Policy):
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
         if kernel.compiled is not None:
-            return select_by_slots(bank, score, self._slots)
+            return select_by_slots(bank, score, self.slots)
         if self._all_from_top:
             return take(rank_by_bank(bank, score, self.beam), score)
         counts = count(bank, score, self._banks)
         if len(bank) == 1:
             return self._select_one(rank_by_bank(bank, score, bank.shape[1]), counts[0].tolist())
         if self._from_top is None:
-            return fill(bank, score, counts, adjust(self._slots, counts), self.beam)
-        slots = adjust(self._slots, np.where(self._from_top, 0, counts))
+            return fill(bank, score, counts, adjust(self.slots, counts), self.beam)
+        slots = adjust(self.slots, np.where(self._from_top, 0, counts))
         slots += np.where(self._from_top, fill_from_top(self.beam, counts), 0)
         return fill(bank, score, counts, slots, self.beam)
 
     def _select_one(self, ranked: IntArray, counts: list[int]) -> Selection:
         """Select for a single sentence: for so few banks arrays would be too slow."""
-        slots = adjust_one(self._slots[0].tolist(), counts)
+        slots = adjust_one(self.slots[0].tolist(), counts)
         ranks: list[int] = []
         first = 0
         for inside, allowed in zip(reversed(counts), reversed(slots), strict=True):

@@ -30,8 +30,9 @@ from lexbeam.search.request import read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
-from lexbeam.search.stopping import are_done, likely_longest, prune
+from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
 from lexbeam.search.ties import Ties, read_ties
+from lexbeam.search.whole_step import WholeStep
 
 __all__ = ["Hypothesis", "decode"]
 
@@ -156,6 +157,7 @@ class Search:
         )
         if drafted.draft is not None:
             self._use_draft(drafted, future_cost)
+        self.whole_step = WholeStep(self.step, settings, observer is not None)
         self.beam = Beam.start(len(requests), scorer.bos, states)
         self.finished = Finished.none(len(requests), settings.nbest)
         self.history = History()
@@ -181,8 +183,12 @@ class Search:
 
     def run(self) -> list[list[Hypothesis]]:
         """Algorithm 1: step until every sentence is done."""
-        number = 0
+        number = -1
         while len(self.sentences.numbers):
+            number += 1
+            if self.whole_step.covers(number, self.policy):
+                self.advance(number)
+                continue
             chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, self.policy)
             self.extend(chosen, number)
             ahead = self.step.look_ahead(chosen)
@@ -191,8 +197,23 @@ class Search:
             self.beam = prune(self.beam, self.finished, self.settings, ahead, spared)
             self.show(chosen, number)
             self.remove_done(number)
-            number += 1
         return self.results
+
+    def advance(self, number: int) -> None:
+        """Take a step that the compiled kernel covers: all of the above, but for what has ended."""
+        given = self.beam, number, self.sentences.sizes, self.policy, self.finished.any
+        self.beam, newly, worth, dropped, all_live = self.whole_step.advance(*given)
+        self.history.record(self.sentences.numbers, self.beam)
+        if newly is not None:
+            self.finished = self.finished.add(self.beam, newly, number)
+        if not dropped:
+            ahead, costs = None, self.step.future_cost
+            if costs is not None:
+                ahead = LookAhead(worth, costs.drafts, costs.per_token)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead)
+            all_live = False
+        if not all_live:
+            self.remove_done(number)
 
     def extend(self, chosen: Chosen, number: int) -> None:
         """Put the chosen candidates on the beam; normalise those that have just ended."""

@@ -30,6 +30,7 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
@@ -65,6 +66,10 @@ LATENESS = 2.0
 
 _BEHIND = 20
 """Places behind the end of the drafts for which prices are found; they change no more."""
+
+
+CONSTANTS_OF_COSTS = (_LOWEST, _EXPECTATION_WEIGHT, _EXPECTATION_WEIGHT * _CONTINUES, AT_THE_START)
+"""What the compiled kernel has to know."""
 
 
 class FutureCost:
@@ -105,7 +110,7 @@ class FutureCost:
         self._penalties = self._penalties[:, sentences]
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
-            self._prices = self._prices[:, :, sentences]
+            self._prices = np.ascontiguousarray(self._prices[:, :, sentences])
         self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
 
     def learn(
@@ -141,7 +146,7 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
-        if kernel.compiled is not None and self._parts.for_kernel and not len(self._penalties):
+        if kernel.compiled is not None and self.for_kernel:
             worth = np.empty(shape)
             tables, standing = self._parts.tables, self._parts.standing(states)
             given = whole, after, *tables, *standing, candidates.score, worth
@@ -152,6 +157,19 @@ class FutureCost:
         np.copyto(costs, whole[:, :, None], where=unseen)
         self._take_off_what_is_begun(costs, states, unseen, after)
         return candidates.score + self._sum_up(costs, candidates.token == self._eos)
+
+    @property
+    def for_kernel(self) -> bool:
+        """Whether the compiled kernel covers all that is unmet."""
+        return self._parts.for_kernel and not len(self._penalties)
+
+    def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
+        """Return what a whole step of the compiled kernel reads, learns from and writes to."""
+        priced = None
+        if self._prices is not None:
+            priced = self._prices[min(step + 1, len(self._prices) - 1)]
+        learnt = self._sum, self._number, self._continues
+        return *learnt, self._expected, priced, self.drafts, *self._parts.tables
 
     def _take_off_what_is_begun(
         self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray
@@ -241,12 +259,12 @@ def _best_so_far(log_prob: FloatArray) -> FloatArray:
     # shape: as given, (places, …).
     """
     best = np.maximum(log_prob, _LOWEST_OF_DRAFT)
-    late = np.full(log_prob.shape[1:], _LOWEST_OF_DRAFT)
-    for place in range(1, len(best)):
-        recent = log_prob[max(place - SLACK, 0) : place]
-        if place > SLACK:
-            late = np.maximum(late, log_prob[place - SLACK - 1]) - LATENESS
-        np.maximum(best[place], np.maximum(recent.max(axis=0), late), out=best[place])
+    for ago in range(1, min(SLACK, len(best) - 1) + 1):
+        np.maximum(best[ago:], log_prob[:-ago], out=best[ago:])
+    # What is lost up to a place is added before the best is found, and taken off again behind it.
+    lost = LATENESS * np.arange(len(best))[:, None, None]
+    oldest = np.maximum.accumulate(log_prob + lost)[: -SLACK - 1] - lost[: -SLACK - 1] - LATENESS
+    np.maximum(best[SLACK + 1 :], oldest, out=best[SLACK + 1 :])
     return best
 
 

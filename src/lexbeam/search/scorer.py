@@ -184,7 +184,7 @@ def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None
         _check_attention(scores.attention, rows)
 
 
-_ROUNDING = 0.05
+ROUNDING = 0.05
 """How far above 0 a log-probability may be by rounding."""
 
 _COMPARED = 4096
@@ -198,7 +198,7 @@ def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: in
     end of sentence among the best tokens.
     """
     if kernel.compiled is None or not kernel.call(
-        kernel.compiled.is_sound, *scores[:3], ban, eos, vocabulary_size, _ROUNDING
+        kernel.compiled.is_sound, *scores[:3], ban, eos, vocabulary_size, ROUNDING
     ):
         _find_nonsense(scores, ban, eos, vocabulary_size)
 
@@ -208,7 +208,7 @@ def _find_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int
     for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
         # The largest is NaN if any is, and NaN is not less than anything.
         largest = array.max() if array.size else -math.inf
-        if not largest <= _ROUNDING:
+        if not largest <= ROUNDING:
             if not largest < math.inf:
                 raise ScorerError("the scorer's answer has NaN or plus infinity in it")
             raise ScorerError(

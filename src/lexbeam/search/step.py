@@ -42,7 +42,7 @@ from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
 from lexbeam.search.ties import TiedStep, Ties
 
-_IMPOSSIBLE = -1e9
+IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
 
 
@@ -104,18 +104,22 @@ class SearchStep:
 
         ``sizes`` are the constraint tokens of each sentence. # shape: (sentences,)
         """
-        self.number = number
-        self.prefix.set_step(number)
-        self.limit.set_step(number)
-        closed = self.prefix.forced
-        if self.limit.at_limit is not None:
-            at_limit = self.limit.at_limit
-            closed = at_limit if closed is None else closed | at_limit
-        self.closed = closed
+        self.turn_to(number)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
             return self._plain(beam, live)
         return self._constrained(beam, live, self.automaton, beam.states, sizes, policy)
+
+    def turn_to(self, number: int) -> bool:
+        """Turn to a step; return whether neither prefixes nor length limits say anything."""
+        self.number = number
+        self.prefix.set_step(number)
+        self.limit.set_step(number)
+        closed, at_limit = self.prefix.forced, self.limit.at_limit
+        if at_limit is not None:
+            closed = at_limit if closed is None else closed | at_limit
+        self.closed = closed
+        return closed is None and self.prefix.word_ends is None and not self.limit.tight
 
     def look_ahead(self, chosen: Chosen) -> LookAhead | None:
         """Return what is known of the chosen candidates beyond their scores, if anything is."""
@@ -138,13 +142,8 @@ class SearchStep:
             chosen = Chosen(candidates, candidates.score > -np.inf, ended, candidates, None)
         else:
             ended = self._ends(candidates)
-            chosen = _fill_beam(
-                self.finishing,
-                candidates,
-                candidates.score,
-                ended,
-                lambda score: select_best(score, self.beam_size),
-            )
+            given = self.finishing, candidates, candidates.score, ended
+            chosen = _fill_beam(*given, lambda score: select_best(score, self.beam_size))
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _constrained(
@@ -266,7 +265,7 @@ class SearchStep:
         refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])
         refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
-        possible = np.maximum(scores.ask_scores, _IMPOSSIBLE)
+        possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
         if self.finishing.aside and self.closed is None:
             possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
         return scores._replace(ask_scores=possible)

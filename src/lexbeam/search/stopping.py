@@ -145,14 +145,14 @@ def prune(
     elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
         assert ahead is not None
         live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        given = worth, live, None, len(live), _lag_ahead(settings.lag, settings.beam_size)
+        given = worth, live, None, len(live), lag_ahead(settings.lag, settings.beam_size)
         kernel.call(kernel.compiled.drop_behind, *given)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             worth = ahead.worth[:, : live.shape[1]]
             best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = _lag_ahead(settings.lag, settings.beam_size)
+            lag = lag_ahead(settings.lag, settings.beam_size)
             near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
         live = live & near
     if kept is not None:
@@ -160,7 +160,7 @@ def prune(
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
 
 
-def _lag_ahead(lag: float, beam_size: int) -> float:
+def lag_ahead(lag: float, beam_size: int) -> float:
     """Return how far what a draft has priced may lag: further in a wider beam."""
     return lag * (1.0 + beam_size / SLOTS_PER_LAG)
 

@@ -134,6 +134,23 @@ class _Tables:
         """Whether there is anything that is seen before it is met."""
         return bool(self._completed_later)
 
+    @property
+    def most_asked(self) -> int:
+        """How many tokens a hypothesis may ask for at most."""
+        return int(self._listed.ask_tokens.shape[1])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are only phrases to meet: whole steps of the compiled kernel know no more.
+
+        Nothing is banned, held or strict, counted exactly or soft, and no pattern has several
+        parts.
+        """
+        few = self._held is None and self._strict is None and self._exact is None
+        few = few and self.soft is None and self.multipart is None
+        banned = self._listed.ban_here.shape[1] or self._listed.ban_always.size
+        return few and not banned and self.bit_arrays == 1
+
     @cached_property
     def kernel_tables(self) -> object | None:
         """The tables for the compiled kernel; None if a set of bits takes several arrays."""

@@ -10,6 +10,7 @@ enough to be a part of a compound. So tokens also say how they join the parts of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,8 +65,10 @@ class WordBoundaries:
                 )
             marks.append(mark)
         marks[0][eos] = True
-        joins = np.zeros(vocabulary_size, np.uint8) if joining is None else np.array(joining)
-        if joins.shape != (vocabulary_size,) or not np.isin(joins, np.arange(8)).all():
+        if joining is None:
+            return cls(marks[0], marks[1], marks[2], np.zeros(vocabulary_size, np.uint8))
+        joins = np.array(joining)
+        if joins.shape != (vocabulary_size,) or not _are_marks_of_joining(joins):
             raise InputError(
                 f"joining must have a number from 0 to 7 for each of {vocabulary_size} tokens"
             )
@@ -85,6 +88,13 @@ class WordBoundaries:
     def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
         """Return a mask of the tokens before which a word has ended."""
         return self.boundary[tokens]
+
+
+def _are_marks_of_joining(joins: NDArray[Any]) -> bool:
+    """Return whether all are whole numbers from 0 to 7."""
+    if joins.dtype.kind == "u":  # as they mostly come: a search should not wait for this
+        return bool(joins.max(initial=0) <= SHORT | LONG | ENDS)
+    return bool(np.isin(joins, np.arange(8)).all())
 
 
 def count_units(tokens: Tokens, words: WordBoundaries | None) -> int:

@@ -1,0 +1,91 @@
+"""Steps that the compiled kernel takes as a whole give what the steps of `SearchStep` give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexbeam.errors import ScorerError
+from lexbeam.search import decode, kernel
+from lexbeam.search.scorer import Scores
+from lexbeam.search.step import SearchStep
+from lexbeam.search.whole_step import WholeStep
+from lexbeam.testing import HistoryScorer
+
+pytestmark = pytest.mark.skipif(kernel.compiled is None, reason="the kernel does not run")
+
+PHRASES = [[(3, 4), (5,)], [(6,), (7, 2), (3,)], []]
+
+
+def taken_by(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Count the steps that each class takes."""
+    counts = {"whole": 0, "single": 0}
+    classes: list[tuple[str, Any, str]] = [
+        ("whole", WholeStep, "advance"),
+        ("single", SearchStep, "choose_beam"),
+    ]
+    for name, owner, method in classes:
+        original = getattr(owner, method)
+
+        def count(*args: Any, _name: str = name, _original: Any = original) -> Any:
+            counts[_name] += 1
+            return _original(*args)
+
+        monkeypatch.setattr(owner, method, count)
+    return counts
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+@pytest.mark.parametrize("boundary", [None, [True, True, True, False, True, True, False, True]])
+def test_phrases_are_searched_by_whole_steps(
+    algorithm: str, boundary: list[bool] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
+            given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary, "max_length": 30}
+            found.append(decode(scorer, [0, 1, 2], PHRASES, beam_size=6, lag=2.0, **given))
+        if on:
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]
+
+
+def test_plain_search_takes_whole_steps_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = taken_by(monkeypatch)
+    scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
+    whole = decode(scorer, [0, 1], beam_size=4, max_length=100, stop="first")
+    assert counts["whole"] > 0 == counts["single"]
+    with kernel.switched(on=False):
+        assert decode(scorer, [0, 1], beam_size=4, max_length=100, stop="first") == whole
+
+
+def test_what_needs_more_is_left_to_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = taken_by(monkeypatch)
+    scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
+    decode(scorer, [0], [[(3, 4)]], [[(5, 6)]], max_length=9)
+    decode(scorer, [0], [[(3, 4)]], algorithm="gbs", max_length=9)
+    decode(scorer, [0], observer=lambda _: None, max_length=9)
+    assert counts["whole"] == 0 < counts["single"]
+
+
+class Wrong(HistoryScorer):
+    """A scorer that gives probabilities, not their logarithms, from its third step on."""
+
+    steps = 0
+
+    def step(self, *args: Any, **more: Any) -> Scores:
+        """Answer, at some time wrongly."""
+        self.steps += 1
+        scores = super().step(*args, **more)
+        if self.steps < 3:
+            return scores
+        return scores._replace(top_scores=np.exp(scores.top_scores))
+
+
+@pytest.mark.parametrize("phrases", [None, [[(3, 4)]]])
+def test_nonsense_is_refused(phrases: list[list[tuple[int, ...]]] | None) -> None:
+    with pytest.raises(ScorerError, match="log-probability is at most 0"):
+        decode(Wrong(8, bos=1, eos=0, seed=4), [0], phrases, max_length=30)
