@@ -50,7 +50,7 @@ class Avoidance:
         names: dict[Tokens, str] = {}
         inside: dict[Tokens, None] = {}
         for constraint in avoided:
-            surfaces = []
+            surfaces: list[str] = []
             for form in constraint.parts[0]:
                 ways = target.spell_all(form)
                 # Something demanded may show it as it is given, not as the vocabulary writes it.

@@ -171,5 +171,5 @@ def test_where_there_is_no_time_for_all_plans_some_are_still_known(
         after = automaton.advance(states.column(), np.arange(2, 8)[None]).flat()
         known = needs.needs(after, np.zeros(6, np.int64))
         assert known.min() <= left - 1
-        states, left = after.take(known.argmin(keepdims=True)), int(known.min())
+        states, left = after.take(np.array([known.argmin()])), int(known.min())
     assert not automaton.layouts[0].hard & ~unpack_bits(states.seen, 0)

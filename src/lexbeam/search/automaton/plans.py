@@ -112,8 +112,8 @@ class Plans:
         """Return the length of each state's plan, found by following it.
 
         If ``left`` is not negative, those are followed first that have least to do, as long as
-        there is time for it. What is not followed counts as a state without a plan, which promises less than
-        it could and nothing that is not so.
+        there is time for it. What is not followed counts as a state without a plan. That promises
+        less than it could, and nothing that is not so.
         """
         keys = self._keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
