@@ -36,6 +36,12 @@ def test_what_the_model_can_not_write_needs_no_tokens(target: TargetText) -> Non
     assert avoidance.find("20 ¥.") == [(3, 4)]
 
 
+def test_it_is_found_as_it_is_given_and_as_the_vocabulary_writes_it(target: TargetText) -> None:
+    avoidance = avoid(target, "ﬁm")
+    assert avoidance.find("o fim") == [(2, 5)]
+    assert avoidance.find("o ﬁm") == [(2, 4)]
+
+
 def test_where_it_stands(target: TargetText) -> None:
     avoidance = avoid(target, "gato", {"text": "mat", "case": "any"})
     assert avoidance.find("Gato e Gato, gato. Gato") == [(0, 4), (13, 17)]

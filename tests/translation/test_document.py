@@ -161,6 +161,22 @@ def test_what_is_soft_is_met_wholly_or_not_at_all(translator: Translator) -> Non
     assert len(report.spans) == 2
 
 
+def test_what_is_given_up_is_not_searched_for_again(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[int]] = []
+    decode = type(translator._decoder)._decode
+
+    def noted(self: Any, jobs: list[Any], *others: Any) -> Any:
+        asked.append([len(job.phrases) for job in jobs])
+        return decode(self, jobs, *others)
+
+    monkeypatch.setattr(type(translator._decoder), "_decode", noted)
+    result = ask(translator, {"order": ["Haus", "casa"], "soft": 0.1})
+    assert result.constraints[0].dropped
+    assert asked == [[1], [0]]  # with it, and without
+
+
 def test_prices_are_differences_of_log_probability(translator: Translator) -> None:
     free = translator.translate(TEXT)
     result = ask(translator, "Haus", "sat", {"prefix": "The "}, prices=True)

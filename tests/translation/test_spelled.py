@@ -102,6 +102,23 @@ def test_forms_with_something_avoided_are_left_out(target: TargetText) -> None:
         spell(target, "fim", avoid=["ﬁm"])
 
 
+def test_a_form_that_is_avoided_does_not_come_back_with_a_capital(target: TargetText) -> None:
+    chosen = pattern(target, {"any": ["gato", "Haus"]}, avoid=["gato"])
+    assert chosen == Pattern((forms(target, "Haus"),))
+
+
+def test_what_ends_an_output_has_nothing_behind_it(
+    target: TargetText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [*target.spell_all("Haus"), replace(target.spell("Haus."), surface="Haus.")]
+    monkeypatch.setattr(TargetText, "spell_all", lambda _, phrase: more if phrase == "Haus" else [])
+    given = {"case": "exact"}
+    anywhere = pattern(target, {"text": "Haus", **given}).parts[0]
+    at_the_end = pattern(target, {"suffix": "Haus", **given}).parts[0]
+    assert [form.tokens for form in anywhere] == [way.ids for way in more]
+    assert [form.tokens for form in at_the_end] == [way.ids for way in more[:-1]]
+
+
 def test_sizes(target: TargetText) -> None:
     spelled = spell(target, {"gap": [{"any": ["gato", "no tapete"]}, "casa"]})
     lengths = [len(target.spell(phrase).ids) for phrase in ("gato", "no tapete", "casa")]

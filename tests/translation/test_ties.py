@@ -105,3 +105,12 @@ def test_what_is_inside_of_a_term_is_not_avoided_by_a_later_search(
         constraints=[{"text": "Zeichenfolgenvektor", "source": [60, 66]}],
     )
     assert result.constraints[0].met
+
+
+def test_what_a_term_displaces_may_still_be_in_the_prefix(
+    translator: lexbeam.Translator,
+) -> None:
+    tied = {"text": "Donaudampfschiff", "source": "factory"}
+    result = translator.translate("The factory is new.", [tied], prefix="Die Fabrik ", beam_size=3)
+    assert result.text.startswith("Die Fabrik ")
+    assert result.constraints[0].met

@@ -280,6 +280,8 @@ class Search:
     def keep(self, stay: IntArray) -> None:
         """Let all other sentences leave the batch."""
         self.sentences = self.sentences.keep(stay)
+        if not len(stay):
+            return
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.step.keep(stay)

@@ -122,8 +122,12 @@ class LengthLimit:
         """
 
         def late(rows: IntArray, ids: IntArray) -> BoolArray:
-            after = automaton.advance(here.take(rows).column(), ids)
-            return self._is_late(after, sentence[rows, None], forced)
+            # Padding is left out: what is known of a state must not depend on other sentences.
+            row, column = (ids != PAD).nonzero()
+            after = automaton.advance(here.take(rows[row]), ids[row, column])
+            is_late = np.ones(ids.shape, np.bool_)
+            is_late[row, column] = self._is_late(after, sentence[rows[row]], forced)
+            return is_late
 
         in_time = _first_in_time(scores.top_ids, late, most)
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
@@ -157,11 +161,10 @@ def _first_in_time(
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows = np.arange(len(ids))
-    for start in range(0, ids.shape[1], most):
-        some = slice(start, start + most)
+    for some in (slice(0, most), slice(most, None)):
         in_time[rows, some] = ~late(rows, ids[rows, some])
         in_time[rows, some] &= in_time[rows].cumsum(axis=1)[:, some] <= most
         rows = rows[in_time[rows].sum(axis=1) < most]
-        if not len(rows):
+        if not len(rows) or ids.shape[1] <= most:
             break
     return in_time

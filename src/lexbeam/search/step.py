@@ -102,10 +102,7 @@ class SearchStep:
             self.ties.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
-        """Return the candidates that fill the new beams.
-
-        ``sizes`` are the constraint tokens of each sentence. # shape: (sentences,)
-        """
+        """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
         live = beam.live.ravel().nonzero()[0]

@@ -50,10 +50,11 @@ class Avoidance:
         names: dict[Tokens, str] = {}
         inside: dict[Tokens, None] = {}
         for constraint in avoided:
-            surfaces = []
+            surfaces: list[str] = []
             for form in constraint.parts[0]:
                 ways = target.spell_all(form)
-                surfaces.append(ways[0].written or ways[0].surface)
+                # Something demanded may show it as it is given, not as the vocabulary writes it.
+                surfaces += dict.fromkeys((ways[0].written or ways[0].surface, ways[0].surface))
                 for variant in variants(form, constraint.case):
                     ways = [] if variant.first else _known_ways(variant.text, target)
                     names |= {way.ids: variant.text for way in ways if not way.apart}

@@ -20,6 +20,7 @@ from lexbeam.search.settings import Settings
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, TargetText
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
@@ -146,10 +147,11 @@ class Document:
             pattern = part.pattern
             times = required.get(forms, 0) - phrases.count(pattern)
             more += [(pattern, part.demand)] * max(times, 0)
-        demanded = sum(self.demand(piece.unit).longest for piece in pieces)
-        demanded += sum(demand.longest for _, demand in more)
-        allowed = 2 * (len(sentence.source) + demanded) + _SPARE_TOKENS + prefix.longest
-        avoid = (*sentence.avoid, *(sentence.displaced or ()))
+        said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
+        # What may be given up needs no room for other ways to say it.
+        demanded = sum(each.longest * (2 - (each.asked.soft is not None)) for each in said)
+        allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
+        avoid = (*sentence.avoid, *_outside_prefix(sentence.displaced or (), prefix))
         ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
@@ -278,6 +280,14 @@ class Document:
                     f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
                     f"is {limit}: raise it"
                 )
+
+
+def _outside_prefix(displaced: Sequence[Tokens], prefix: SpelledPrefix) -> list[Tokens]:
+    """Return the words that ties displace, without those that an output has to begin with."""
+    begins = [way.ids for way in prefix.spellings]
+    return [
+        tokens for tokens in displaced if not any(find_subsequence(ids, tokens) for ids in begins)
+    ]
 
 
 def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Part]:

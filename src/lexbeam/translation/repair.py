@@ -128,11 +128,13 @@ def _invented(document: Document, sentence: SentenceState, text: str) -> list[Sp
 def _respell_missing(document: Document, sentence: SentenceState) -> bool:
     """Give phrases a space of their own where they ran into the word before.
 
-    Return whether there was anything to do.
+    What the search itself gave up ran into nothing. Return whether there was anything to do.
     """
     changed = False
+    searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
+    given_up = {piece.unit for piece, met in searched if not met}
     for _, units in _unmet(document, sentence):
-        for unit in units:
+        for unit in (unit for unit in units if unit not in given_up):
             demand = document.demand(unit)
             respelled = demand.spaced(document.target, document.avoidance.words)
             changed |= respelled != demand

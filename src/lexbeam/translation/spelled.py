@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -263,17 +263,38 @@ def _spell_parts(
     asked: Constraint, target: TargetText, avoided: Sequence[Constraint], spaced: bool = False
 ) -> tuple[tuple[Spelling, ...], ...]:
     parts = []
-    for part in asked.parts:
-        ways = dict.fromkeys(s for form in part for s in _spell(form, asked, target, spaced))
-        usable = [way for way in ways if usable_forms((way.surface,), avoided)]
-        spoilt = len(usable) < len(ways) and not all(way.first for way in ways)
-        if not usable or (spoilt and all(way.first for way in usable)):
+    for number, part in enumerate(asked.parts, 1):
+        ends = asked.at_end and number == len(asked.parts)
+        ways = dict.fromkeys(
+            way
+            for form in part
+            for way in _usable_ways(_spell(form, asked, target, spaced), avoided)
+            if not (ends and _goes_beyond(way, form))
+        )
+        if not ways:
             raise ConstraintError(
                 f"{quoted(' | '.join(part))} can't be written without what is avoided: "
                 "drop one of them"
             )
-        parts.append(tuple(usable))
+        parts.append(tuple(ways))
     return tuple(parts)
+
+
+def _usable_ways(ways: Iterable[Spelling], avoided: Sequence[Constraint]) -> list[Spelling]:
+    """Return the spellings of a form that hold nothing avoided.
+
+    What could only begin an output is of no use if the form itself is avoided.
+    """
+    ways = list(ways)
+    usable = [way for way in ways if usable_forms((way.surface,), avoided)]
+    spoilt = len(usable) < len(ways) and not all(way.first for way in ways)
+    return [] if spoilt and all(way.first for way in usable) else usable
+
+
+def _goes_beyond(way: Spelling, form: str) -> bool:
+    """Return whether a spelling writes more behind a form, such as a full stop."""
+    shown, form = way.surface.casefold(), form.casefold()
+    return form in shown and not shown.endswith(form)
 
 
 def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[Spelling]:

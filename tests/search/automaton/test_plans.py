@@ -12,7 +12,7 @@ from fuzz.token_drawing import draw
 from fuzz.token_problems import Problem, Sentence
 from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
-from lexbeam.search.automaton import remaining
+from lexbeam.search.automaton import plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
@@ -108,7 +108,8 @@ def test_at_every_state_the_next_token_of_a_plan_is_at_hand(seed: int) -> None:
         check(automaton, size, eos)
 
 
-def test_of_many_states_equal_ones_are_looked_at_once() -> None:
+def test_of_many_states_equal_ones_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "_MOST_WORK", 1 << 40)
     words = None
     phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
     automaton = Automaton([phrases], [[(4, 4)]], 8, words, False, 0)
@@ -122,3 +123,53 @@ def test_of_many_states_equal_ones_are_looked_at_once() -> None:
     for row in range(0, 3000, 97):
         assert together[row] == needs.need_of(0, states.take(np.array([row])))
     assert len(set(together.tolist())) > 3
+
+
+WORDS = WordBoundaries.of([1, 1, 1, 1, 0, 0, 1, 1], None, 8, 0)
+
+
+@pytest.mark.parametrize(
+    ("avoided", "words", "proven"),
+    [
+        ([(7, 6)], None, True),  # no token of a phrase is its last
+        ([(6, 3)], None, False),  # something else and the first token of a phrase
+        ([(2, 3)], None, False),  # what stands side by side
+        ([(4,)], None, False),  # in a phrase
+        ([(5, 4)], None, True),  # not what is before the 4 of the phrase
+        ([(3,)], WORDS, True),  # the word goes on in the phrase
+        ([(3, 4)], WORDS, False),  # the word may end there
+    ],
+)
+def test_avoided_phrases_that_plans_never_say(
+    avoided: list[tuple[int, ...]], words: WordBoundaries | None, proven: bool
+) -> None:
+    automaton = Automaton([[(3, 4), (2,)]], [avoided], 8, words, words is not None, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert needs._is_proven(0) is proven
+    assert check(automaton, 8, 0)[0] > 3
+
+
+def test_a_plan_that_goes_round_in_circles_has_no_end() -> None:
+    automaton = Automaton([[(3, 4)] * 13], [[(3, 4)]], 8, None, False, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert not needs.exact[0]
+    assert needs.need_of(0, automaton.start(), 200) == NEVER
+    assert len(needs._plan(0)._known) < 10
+
+
+def test_where_there_is_no_time_for_all_plans_some_are_still_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5
+    automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
+    monkeypatch.setattr(plans, "_MOST_WORK", 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    states = automaton.start()
+    left = needs.need_of(0, states)
+    assert left < NEVER
+    while left:
+        after = automaton.advance(states.column(), np.arange(2, 8)[None]).flat()
+        known = needs.needs(after, np.zeros(6, np.int64))
+        assert known.min() <= left - 1
+        states, left = after.take(np.array([known.argmin()])), int(known.min())
+    assert not automaton.layouts[0].hard & ~unpack_bits(states.seen, 0)

@@ -276,6 +276,16 @@ class Automaton(_Tables):
             return np.zeros(nodes.shape, np.bool_)
         return intersects(self._serves, nodes, [bits[parents] for bits in states.unmet])
 
+    def count_served(self, nodes: IntArray, states: States) -> IntArray:
+        """Return how many unmet constraints a node begins, goes on with or ends.
+
+        # shape: that of the nodes, (states, nodes).
+        """
+        count = np.zeros(nodes.shape, np.int64)
+        for serves, unmet in zip(self._serves, states.unmet, strict=True):
+            count += np.bitwise_count(serves[nodes] & unmet[:, None])
+        return count
+
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
         banned = [self._listed.ban_here.take(states.node, axis=0)]

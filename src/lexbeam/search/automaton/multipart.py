@@ -73,7 +73,7 @@ class MultipartPatterns:
         """Return for each node the bits of registers that the next part can still follow."""
         alive = [self._all]
         for layout, trie in zip(layouts, tries, strict=True):
-            strings = _strings(trie) if any(r.forms for r in layout.registers) else {}
+            strings = trie.strings() if any(r.forms for r in layout.registers) else []
             for node in range(len(trie.nodes)):
                 bits = self._all
                 for register in layout.registers:
@@ -144,6 +144,8 @@ class MultipartPatterns:
         Bits that stand for no stage are all set in the second.
         """
         owner = self._owners[node]
+        if owner.size and owner.min() == owner.max():  # One row of the tables is enough for all.
+            owner = owner.ravel()[:1].reshape((1,) * owner.ndim)
         bits = [array[..., None] for array in seen]
         done = intersects(self._reached, owner, bits)  # shape: (…, stages)
         tokens: IntArray = (self._sizes[owner] * done).sum(axis=-1)
@@ -177,12 +179,3 @@ def _leaving(layout: BitLayout, at_words: bool) -> int:
 
 def _shifted(layout: BitLayout, at_words: bool) -> list[Register]:
     return [register for register in layout.registers if at_words or not register.by_words]
-
-
-def _strings(trie: Trie) -> dict[int, Tokens]:
-    """Return the tokens that lead to each node, without what stands for others."""
-    strings: dict[int, Tokens] = {0: ()}
-    for number, node in enumerate(trie.nodes):
-        for token, child in node.children.items():
-            strings[child] = strings[number] if token < 0 else (*strings[number], token)
-    return strings

@@ -21,7 +21,20 @@ NEVER = 1 << 40
 """The need of a state from which no end can be reached."""
 
 _WIDTH = 128
-"""States that are kept side by side when a short output is looked for."""
+"""States that are kept side by side at most when a short output is looked for."""
+
+_MOST_WORK = 1_000_000
+"""Tokens that may be tried to follow plans of a sentence, times the parts of its constraints; as
+many again may be tried to find a short output."""
+
+_SHARE = 64
+"""This part of what is left of the tries may be made at a time."""
+
+_MOST_ASKED = 24
+"""Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
+
+_TOO_OFTEN = 8
+"""So many tokens are as bad as something that may be said once less than it will have to be."""
 
 _MANY = 1024
 """Of more states than this, equal ones are looked at once."""
@@ -46,17 +59,21 @@ class Plans:
         proven: bool,
     ) -> None:
         self._automaton = automaton
+        self._sentence = sentence
         self._tokens = tokens
         self._longest = longest
         self._proven = proven
         self._enough = SideBySide(automaton, sentence)
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
         self._known: dict[_Key, int] = {}
+        parts = len(automaton.layouts[sentence].hard_tokens)
+        self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
+        self._tries_left = self._most_tries
 
     def needs(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, or, where it is at most ``left``, a bound.
 
-        # shape: (states,)
+        With ``left`` less than 0 all plans are followed, however long it takes. # shape: (states,)
         """
         if len(states.node) > _MANY:
             columns = [states.node, *(bits.view(np.int64) for bits in states.met)]
@@ -69,18 +86,18 @@ class Plans:
             need = self._enough.needs(states)
             hold = self._automaton.hold(states)
             if hold is not None and hold.any():
-                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)))
+                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
             if not self._known or (need <= left).all():
                 return need
             late = np.flatnonzero(need > left)
             keys = self._keys(states.take(late))
             need[late] = np.minimum(need[late], [self._known.get(key, NEVER) for key in keys])
             return need
-        return self._follow_all(states)
+        return self._follow_all(states, left)
 
-    def _need_of_held(self, states: States) -> IntArray:
+    def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""
-        after, forbidden = self._look_ahead(states)
+        after, forbidden = self._look_ahead(states, self._ask_all(states))
         need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
         hold = self._automaton.hold(after)
         if hold is not None:
@@ -88,16 +105,32 @@ class Plans:
         best: IntArray = need.reshape(forbidden.shape).min(axis=1) + 1
         stuck = np.flatnonzero(best > NEVER)
         if len(stuck):  # The word has to go on for more than a token.
-            best[stuck] = self._follow_all(states.take(stuck))
+            best[stuck] = self._follow_all(states.take(stuck), left)
         return best
 
-    def _follow_all(self, states: States) -> IntArray:
-        """Return the length of each state's plan, found by following it."""
+    def _follow_all(self, states: States, left: int) -> IntArray:
+        """Return the length of each state's plan, found by following it.
+
+        If ``left`` is not negative, those are followed first that have least to do, as long as
+        there is time for it. What is not followed counts as a state without a plan. That promises
+        less than it could, and nothing that is not so.
+        """
         keys = self._keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
+        if first and left >= 0:
+            first = self._choose(states, first, left)
         if first:
             self._follow(states.take(np.array(list(first.values()))), list(first))
-        return np.array([self._known[key] for key in keys], np.int64)
+        return np.array([self._known.get(key, NEVER) for key in keys], np.int64)
+
+    def _choose(self, states: States, new: dict[_Key, int], left: int) -> dict[_Key, int]:
+        """Return those of new states, given by their index, whose plans may be followed now."""
+        keys = sorted(new)  # in an order that does not depend on what was asked first
+        enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
+        order = enough.argsort(kind="stable")
+        fits = (enough[order] * _MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
+        fits &= enough[order] <= left
+        return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
 
     def _keys(self, states: States) -> list[_Key]:
         """Return what tells states apart; what was seen follows from node and what was met."""
@@ -105,12 +138,12 @@ class Plans:
 
     def _follow(self, states: States, keys: Sequence[_Key]) -> None:
         """Follow the plans of states to their ends, or to where they are known."""
-        paths: list[list[_Key]] = [[key] for key in keys]
+        paths: list[dict[_Key, None]] = [{key: None} for key in keys]
         rows = np.arange(len(paths))  # those that go on
         for _ in range(self._longest + 1):
             done = self._is_done(states)
             for row in rows[done].tolist():
-                self._remember(paths[row], 0)
+                self._remember(list(paths[row]), 0)
             states, rows = states.take(np.flatnonzero(~done)), rows[~done]
             if not len(rows):
                 break
@@ -119,14 +152,15 @@ class Plans:
             going = []
             reached = zip(rows.tolist(), self._keys(states), strict=True)
             for number, (row, key) in enumerate(reached):
-                paths[row].append(key)
                 if key in self._known:
-                    self._remember(paths[row], self._known[key])
-                else:
+                    self._remember([*paths[row], key], self._known[key])
+                elif key not in paths[row]:  # Otherwise the plan goes round in a circle.
+                    paths[row][key] = None
                     going.append(number)
             states, rows = states.take(np.array(going, np.int64)), rows[going]
         for path in paths:
-            self._known.setdefault(path[0], NEVER)
+            for key in path:
+                self._known.setdefault(key, NEVER)
 
     def _remember(self, path: Sequence[_Key], need: int) -> None:
         """Remember the length of a plan that ends with a state of known need."""
@@ -137,27 +171,68 @@ class Plans:
 
     def _take_next(self, states: States) -> tuple[States, BoolArray]:
         """Take the next token of each state's plan; also return which states have one."""
-        after, forbidden = self._look_ahead(states)
-        need = np.where(forbidden, NEVER, self._enough.needs(after).reshape(forbidden.shape))
-        best = need.argmin(axis=1)
-        possible = need[np.arange(len(need)), best] < NEVER
-        chosen = (np.arange(len(need)) * need.shape[1] + best)[possible]
-        return after.take(chosen), possible
+        tokens, possible = self._best_of(states, self._ask_best(states))
+        stuck = np.flatnonzero(~possible)
+        if len(stuck):
+            others = states.take(stuck)
+            tokens[stuck], possible[stuck] = self._best_of(others, self._ask_all(others))
+        return self._automaton.advance(
+            states.take(np.flatnonzero(possible)), tokens[possible]
+        ), possible
 
-    def _look_ahead(self, states: States) -> tuple[States, BoolArray]:
-        """Return where tokens lead, in one dimension, and which are forbidden.
+    def _best_of(self, states: States, tokens: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return of each row of tokens the one after which least is missing, and if there is one.
 
-        # shape of the second: (states, tokens).
+        # shape of both: (states,).
         """
+        if not tokens.shape[1]:
+            return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
+        self._tries_left -= tokens.size
+        after, forbidden = self._look_ahead(states, tokens)
+        need = self._missing(after, forbidden)
+        rows, best = np.arange(len(need)), need.argmin(axis=1)
+        return tokens[rows, best], need[rows, best] < NEVER
+
+    def _missing(self, after: States, forbidden: BoolArray) -> IntArray:
+        """Return what is missing after tokens, more where there will be too much of something.
+
+        # shape: as ``forbidden``, (states, tokens).
+        """
+        missing, lacks = self._enough.needs(after), self._enough.lacks(after)
+        if lacks is not None:
+            missing = missing + _TOO_OFTEN * lacks
+        return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
+
+    def _ask_best(self, states: States) -> IntArray:
+        """Return those of the asked tokens that do most: go on with something, or with much."""
+        automaton = self._automaton
+        asked, targets = automaton.ask(states)
+        if asked.shape[1] <= _MOST_ASKED:
+            return asked
+        goes_on = targets != automaton.follow(automaton.roots[self._sentence], asked)
+        served = automaton.count_served(targets, states)
+        worth = np.where(asked == PAD, -1, served + goes_on * 1024)
+        best = (-worth).argsort(axis=1, kind="stable")[:, :_MOST_ASKED]
+        best.sort(axis=1)  # as they would stand in a row of few
+        return np.take_along_axis(asked, best, axis=1)
+
+    def _ask_all(self, states: States) -> IntArray:
+        """Return all tokens with which an output may go on. # shape: (states, tokens)."""
         automaton = self._automaton
         asked, _ = automaton.ask(states)
         more = np.broadcast_to(self._tokens, (len(states.node), len(self._tokens)))
         strict = automaton.strict(states)
         if strict is not None:
             more = np.where(strict[:, None], PAD, more)
-        tokens = np.concatenate((asked, more), axis=1)
-        after = automaton.advance(states.column(), tokens)
-        forbidden = automaton.forbids(states, tokens, after) | (tokens == PAD)
+        return np.concatenate((asked, more), axis=1)
+
+    def _look_ahead(self, states: States, tokens: IntArray) -> tuple[States, BoolArray]:
+        """Return where tokens lead, in one dimension, and which are forbidden.
+
+        # shape of the second: (states, tokens).
+        """
+        after = self._automaton.advance(states.column(), tokens)
+        forbidden = self._automaton.forbids(states, tokens, after) | (tokens == PAD)
         return after.flat(), forbidden
 
     def _is_done(self, states: States) -> BoolArray:
@@ -171,14 +246,21 @@ class Plans:
         """Look for an output of at most ``limit`` tokens, and make it the plan of its states."""
         beam, parents = start, []
         levels = [self._keys(start)]
+        ask = self._ask_all
+        if ask(start).shape[1] > 2 * _MOST_ASKED:
+            ask = self._ask_best
+        enough = int(self._enough.needs(start)[0])
+        limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
+        tries = max(ask(start).shape[1], 1) * max(limit, 1)
+        width = min(max(self._most_tries // tries, 4), _WIDTH)
         for _ in range(limit):
-            after, forbidden = self._look_ahead(beam)
-            need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
+            after, forbidden = self._look_ahead(beam, ask(beam))
+            need = self._missing(after, forbidden).ravel()
             keys = self._keys(after)
             order = need.argsort(kind="stable")
             best: dict[_Key, int] = {}
             for number in order[need[order] < NEVER].tolist():
-                if len(best) == _WIDTH:
+                if len(best) == width:
                     break
                 best.setdefault(keys[number], number)
             if not best:

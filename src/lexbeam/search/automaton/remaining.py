@@ -18,7 +18,7 @@ from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
-from lexbeam.search.automaton.side_by_side import exact_stays_exact
+from lexbeam.search.automaton.side_by_side import avoided_stays_avoided, exact_stays_exact
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
@@ -77,6 +77,8 @@ class RemainingTokens:
         """Return the largest need of a state that the search can reach, or a bound on it."""
         layout = self._automaton.layouts[sentence]
         if solved is None:
+            if any(goal.exact for goal in layout.goals) and not self._is_proven(sentence):
+                return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice
             # that is far more than has been seen; it only makes the search look earlier.
             strict = (len(goal.tokens) for goal in layout.goals if goal.strict)
@@ -164,7 +166,7 @@ class RemainingTokens:
             _is_placeable(layout)
             and not layout.strict
             and (layout.at_end & layout.hard).bit_count() <= 1
-            and not any(node.avoided or node.held for node in trie.nodes)
+            and avoided_stays_avoided(layout.goals, trie, words)
             and exact_stays_exact(layout.goals)
             and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
         )

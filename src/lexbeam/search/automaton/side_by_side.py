@@ -14,12 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, BoolArray, IntArray, pack_bits
+from lexbeam.search.arrays import Bits, BoolArray, IntArray, Tokens, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import Goal
+from lexbeam.search.automaton.trie import Goal, Trie
+from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
 class _Chained(NamedTuple):
@@ -46,6 +48,45 @@ class _Chained(NamedTuple):
         return most
 
 
+class _Counted(NamedTuple):
+    """Phrases with an exact count that are part of something else."""
+
+    inside: NDArray[np.float32]
+    """How often each of the parts has each of them in it. # shape: (parts, phrases)"""
+    bits: list[Bits]
+    """For each phrase and each of its occurrences, the bit that stands for it."""
+
+    @classmethod
+    def of(cls, layout: BitLayout, parts: Sequence[int], bit_arrays: int) -> _Counted | None:
+        """Return the phrases of a layout; ``parts`` are the bits of what must be written."""
+        exact = {goal.exact: goal for goal in layout.goals if goal.exact}
+        stages = {stage.safe: stage.wanted for stage in layout.stages}
+        wanted = [stages.get(part, part) for part in parts]
+        columns, bits = [], []
+        for counted, own in exact.items():
+            phrase = tuple(token for token in own.tokens if token >= 0)
+            inside = [0 if each & counted else _fewest(phrase, layout, each) for each in wanted]
+            if any(inside):
+                columns.append(inside)
+                ones = [1 << i for i in range(counted.bit_length()) if counted >> i & 1]
+                bits.append(pack_bits(ones, bit_arrays))
+        return cls(np.array(columns, np.float32).T, bits) if columns else None
+
+    def lacks(self, unsafe: BoolArray, bits: Bits) -> IntArray:
+        """Return how many times too often, where some parts are still to be written."""
+        asked: IntArray = (unsafe.astype(np.float32) @ self.inside).astype(np.int64)
+        left = np.stack([(~_common(each, bits)).sum(axis=1) for each in self.bits], axis=1)
+        lacks: IntArray = np.maximum(asked - left, 0).sum(axis=1)
+        return lacks
+
+
+def _fewest(phrase: Tokens, layout: BitLayout, wanted: int) -> int:
+    """Return how often a phrase is at least in what stands for a part."""
+    size = len(phrase)
+    forms = [goal.tokens for goal in layout.goals if goal.wanted & wanted]
+    return min((sum(f[i : i + size] == phrase for i in range(len(f))) for f in forms), default=0)
+
+
 class SideBySide:
     """The tokens of one sentence that are enough, for each of its states."""
 
@@ -67,6 +108,19 @@ class SideBySide:
         limited = [stage for stage in stages if stage.before]
         self._stages = _Chained.of([stage for stage in limited if not stage.at_end], arrays)
         self._last_stages = _Chained.of([stage for stage in limited if stage.at_end], arrays)
+
+        self._counted = _Counted.of(layout, [bits for _, bits in parts], arrays)
+
+    def lacks(self, states: States) -> IntArray | None:
+        """Return how many times phrases with an exact count would occur too often.
+
+        That is, if all that is unmet were written side by side. None: there is nothing to count.
+        # shape: (states,)
+        """
+        if self._counted is None:
+            return None
+        unsafe = ~_common(self._safe, states.seen)
+        return self._counted.lacks(unsafe, states.seen)
 
     def needs(self, states: States) -> IntArray:
         """Return how many tokens are enough. # shape: (states,)."""
@@ -154,4 +208,26 @@ def exact_stays_exact(goals: Sequence[Goal]) -> bool:
             same = last if other.exact == goal.exact else last + 1  # An own form may end with it.
             if any(other.tokens[i : i + len(tokens)] == tokens for i in range(same)):
                 return False
+    return True
+
+
+def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None) -> bool:
+    """Return whether no avoided phrase comes about because goals are written side by side.
+
+    Whatever stands before a goal, none of its tokens is the last of an avoided phrase. A word
+    that is avoided as a whole may begin a longer word of a goal.
+    """
+    by_last: dict[int, list[tuple[Tokens, bool]]] = {}
+    for node, string in zip(trie.nodes, trie.strings(), strict=True):
+        if (node.avoided or node.held) and string:
+            by_last.setdefault(string[-1], []).append((string[::-1], node.avoided))
+    for goal in goals if by_last else ():
+        tokens = tuple(token for token in goal.tokens if token >= 0)
+        for at, token in enumerate(tokens):
+            goes_on = words is not None and at + 1 < len(tokens) and not words.ends(tokens[at + 1])
+            said = tokens[at::-1]
+            for backwards, always in by_last.get(token, ()):
+                shared = min(len(backwards), len(said))
+                if (always or not goes_on) and backwards[:shared] == said[:shared]:
+                    return False
     return True

@@ -244,6 +244,14 @@ class Trie:
         """All tokens of all phrases, rising."""
         return sorted({token for node in self.nodes for token in node.children if token >= 0})
 
+    def strings(self) -> list[Tokens]:
+        """Return the tokens that lead to each node, without what stands for others."""
+        strings: list[Tokens] = [()] * len(self.nodes)
+        for number, node in enumerate(self.nodes):
+            for token, child in node.children.items():
+                strings[child] = strings[number] if token < 0 else (*strings[number], token)
+        return strings
+
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
         path = [ROOT]
