@@ -24,7 +24,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches, variants
 from lexbeam.text.compounds import word_around
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
@@ -202,8 +202,8 @@ def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
     Without a space before it, too: a word that is replaced should not come back behind a hyphen,
     as part of a compound.
     """
-    others = [target.spell_prefix(each.text) for each in variants(word, "any")[1:]]
-    ways = [way for way in (*target.spell_all(word), *others) if not way.pieces]
+    spaced = [target.spell_prefix(each.text) for each in variants(word, "any")]
+    ways = [way for way in (*spaced, *spell_inside(target, word)) if not way.pieces]
     return list(dict.fromkeys(way.ids for way in ways))
 
 
