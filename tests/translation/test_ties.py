@@ -6,6 +6,8 @@ import pytest
 
 import lexbeam
 from lexbeam.errors import ConstraintError
+from lexbeam.search import Beginning
+from lexbeam.translation import ties
 from lexbeam.translation.ties import split_words
 
 FACTORY = "The company wants to build a new factory in Berlin."
@@ -114,3 +116,21 @@ def test_what_a_term_displaces_may_still_be_in_the_prefix(
     result = translator.translate("The factory is new.", [tied], prefix="Die Fabrik ", beam_size=3)
     assert result.text.startswith("Die Fabrik ")
     assert result.constraints[0].met
+
+
+def test_no_longer_word_begins_with_a_displaced_one(translator: lexbeam.Translator) -> None:
+    target = translator._target
+    long, short = ties._ways_to_say("Fabrik", target), ties._ways_to_say("zu", target)
+    assert {target.decode(way) for way in long} >= {"Fabrik", "fabrik", "FABRIK"}
+    assert all(isinstance(way, Beginning) for way in long)
+    assert not any(isinstance(way, Beginning) for way in short)
+
+
+def test_a_term_is_not_torn_from_a_hyphen(translator: lexbeam.Translator) -> None:
+    target = translator._target
+    torn = ties._torn(target.spell_all("Werk"), target)
+    assert torn
+    assert {target.decode([*target.spell("Core").ids, *each]) for each in torn} == {"Core- Werk"}
+    text = "The company wants to build a new factory in Berlin."
+    found = translator.translate(text, [{"text": "Werk", "source": "factory"}]).text
+    assert "- Werk" not in found

@@ -121,6 +121,11 @@ class TargetText:
         known = tokens if self._literals is None else self._literals.known(tokens)
         return self._processor.id_to_piece([i if i < size else self._eos for i in known])
 
+    def token_of(self, piece: str) -> int | None:
+        """Return the token of a piece, None if the vocabulary does not have it."""
+        token = self._processor.piece_to_id(piece)
+        return None if token == self._processor.unk_id() else int(token)
+
     def tokens_at(
         self, ids: Sequence[int], span: Span, phrases: Sequence[Spelling] = ()
     ) -> tuple[int, ...]:

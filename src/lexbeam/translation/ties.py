@@ -21,9 +21,11 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches, variants
 from lexbeam.text.compounds import word_around
+from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE
@@ -156,8 +158,9 @@ def find_displaced(
     ]
     found = dict.fromkeys(way for word in usable for way in _ways_to_say(word, document.vocabulary))
     # What is inside of something demanded can't be avoided, here or in a later search.
-    ways = [w.ids for p in sentence.assigned for w in document.demand(p.unit).spellings]
-    return [each for each in found if not any(find_subsequence(way, each) for way in ways)]
+    ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
+    found |= dict.fromkeys(_torn(ways, document.vocabulary))
+    return [each for each in found if not any(find_subsequence(way.ids, each) for way in ways)]
 
 
 def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
@@ -195,6 +198,12 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
     return units
 
 
+def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
+    """Return the tokens of phrases with a space between them and a hyphen: *Core- Projekt*."""
+    hyphen = target.token_of("-")
+    return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
+
+
 @lru_cache(maxsize=1 << 14)
 def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
     """Return the tokens of a word in any case.
@@ -204,7 +213,9 @@ def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
     """
     spaced = [target.spell_prefix(each.text) for each in variants(word, "any")]
     ways = [way for way in (*spaced, *spell_inside(target, word)) if not way.pieces]
-    return list(dict.fromkeys(way.ids for way in ways))
+    found = dict.fromkeys(way.ids for way in ways)
+    # Else a longer word may come up that says the same, or is none: *computerss*.
+    return [Beginning(each) if len(word) > _SHORT else each for each in found]
 
 
 def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
