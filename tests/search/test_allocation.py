@@ -16,6 +16,7 @@ from lexbeam.search.allocation import (
     Lookahead,
     Plain,
     Policy,
+    TwoWidths,
     allocate,
     fill_from_top,
     register,
@@ -103,6 +104,27 @@ def test_lookahead_sets_each_candidate_back_by_those_of_its_bank_before_it(
         best = sorted(by_bank, key=lambda p: -(score[row][p] - HANDICAP * before[p]))[:beam]
         expected = [p for p in by_bank if p in best]
         assert selection.indices[row][selection.taken[row]].tolist() == expected
+
+
+@given(candidate_batches(), st.integers(1, 6), st.lists(st.booleans(), min_size=9, max_size=9))
+@pytest.mark.parametrize("policy", [Dba, Lookahead, Plain])
+def test_with_two_widths_each_sentence_gets_what_it_gets_alone(
+    policy: type[Policy],
+    batch: tuple[list[int], IntArray, np.ndarray[tuple[int, int], np.dtype[np.float64]]],
+    beam: int,
+    drawn: list[bool],
+) -> None:
+    sizes, bank, score = batch
+    wide = np.array(drawn[: len(sizes)])
+    ones = np.ones(len(sizes), np.int64)
+    both = TwoWidths(policy, (beam, 3 * beam), wide, np.array(sizes), ones)
+    assert both.beam_sizes is not None
+    assert both.beam_sizes.tolist() == [3 * beam if one else beam for one in wide]
+    indices, taken = both.select(bank, score)
+    for row, one in enumerate(wide):
+        alone = policy(3 * beam if one else beam, np.array(sizes[row : row + 1]), ones[:1])
+        selection = alone.select(bank[row : row + 1], score[row : row + 1])
+        assert indices[row][taken[row]].tolist() == selection.indices[selection.taken].tolist()
 
 
 @given(candidate_batches(), st.integers(1, 3))

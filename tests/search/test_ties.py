@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from lexbeam.errors import ConstraintError, InputError
-from lexbeam.search import Hypothesis, Pattern, decode
+from lexbeam.search import Hypothesis, Pattern, beam_search, decode, kernel
 from lexbeam.search.automaton.patterns import Form
-from lexbeam.testing import HistoryScorer, TableScorer
+from lexbeam.search.ties import ELSEWHERE, FORGIVEN, PASSING
+from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 END, A, B, C, TERM, BEGIN = range(6)
 
@@ -112,6 +113,86 @@ def test_a_batch_finds_what_each_finds_alone() -> None:
         assert other is not None
         width = len(sources[i])
         np.testing.assert_allclose(one[:, :width], other[:, :width])
+
+
+def paid_for_a_tie(scorer: HistoryScorer, source: list[int], tokens: Sequence[int]) -> float:
+    """Return what an output pays for a term that is tied to its second source token."""
+    paid = 0.0
+    for place, token in enumerate(tokens):
+        share = float(scorer.next_attention(source, tokens[:place])[1])
+        if token == TERM:
+            return paid + ELSEWHERE * (1.0 - share)
+        paid += PASSING * share
+    raise AssertionError("the term is not there")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_output_is_found_and_small_penalties_do_not_count(seed: int) -> None:
+    def anywhere(source: Sequence[int], prefix: Sequence[int]) -> Any:
+        generator = np.random.default_rng([seed, len(prefix), *map(int, prefix)])
+        return generator.dirichlet(np.full(len(source), 0.3))
+
+    scorer, source = HistoryScorer(6, bos=BEGIN, eos=END, seed=seed, alignment=anywhere), [1, 2, 3]
+    given: dict[str, Any] = {
+        "beam_size": 4000,
+        "prune": None,
+        "lag": None,
+        "stop": "bound",
+        "algorithm": "beam",
+    }
+    found = decode(scorer, [source], [[(TERM,)]], ties=[{0: [1]}], max_length=4, **given)[0][0]
+
+    def counted(tokens: tuple[int, ...], log_prob: float) -> float:
+        left = max(paid_for_a_tie(scorer, source, tokens) - FORGIVEN, 0.0)
+        return (log_prob - left) / (len(tokens) + 1)
+
+    outputs = [each for each in every_output(scorer, 4, source) if TERM in each[0]]
+    tokens, log_prob = max(outputs, key=lambda each: counted(*each))
+    assert tuple(found.tokens) == tokens
+    assert found.log_prob == pytest.approx(log_prob)
+
+
+def test_what_stands_before_a_term_is_found_where_the_term_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The term fits only behind ARTICLE, which is less likely than the others before it is said.
+    first, second, article, term, others, end, begin = 1, 2, 3, 4, [5, 6, 7], 0, 8
+    rows = np.full((9, 9), 1e-5)
+    rows[begin, first] = rows[first, second] = rows[term, end] = 1.0
+    rows[second, others] = 0.4, 0.3, 0.2
+    rows[second, article] = 0.01
+    rows[others, end] = rows[article, term] = 1.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    looks = np.eye(5)[[3, 1, 2, 3, 4, 3, 3, 3, 0]]
+    scorer = TableScorer(np.log(rows), bos=begin, eos=end, alignment=looks)
+
+    def found() -> list[int]:
+        given: dict[str, Any] = {"ties": [{0: [3]}], "beam_size": 4, "max_length": 8}
+        return decode(scorer, [[1] * 5], [[(term,)]], **given)[0][0].tokens
+
+    assert found() == [first, second, article, term]
+    monkeypatch.setattr(beam_search, "WIDER", 1)
+    assert found() != [first, second, article, term]
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs", "beam"])
+def test_ties_give_the_same_with_and_without_the_kernel(algorithm: str) -> None:
+    for seed in range(6):
+        scorer = HistoryScorer(7, bos=6, eos=END, seed=seed, spread=3.0, alignment=monotone)
+        sources = [[1, 2, 3, 1], [2, 1, 2, 3, 1], [3, 2], [1, 1, 2]]
+        phrases: list[list[tuple[int, ...]]] = [[(TERM,)], [(TERM, A), (B,)], [(C,)], [(B, C)]]
+        ties: list[dict[int, list[int]]] = [{0: [3]}, {0: [4], 1: [0]}, {}, {0: [1]}]
+        found = []
+        for on in (True, False):
+            with kernel.switched(on):
+                given: dict[str, Any] = {
+                    "ties": ties,
+                    "max_length": 11,
+                    "beam_size": 3,
+                    "algorithm": algorithm,
+                }
+                found.append(decode(scorer, sources, phrases, **given))
+        assert found[0] == found[1]
 
 
 def test_outputs_say_where_they_looked_only_if_asked() -> None:

@@ -442,6 +442,7 @@ typedef struct {
     const Standing *s;
     const int64_t *tokens; /* what was asked, a row begins every `stride` */
     Array targets;         /* where that leads. shape: (rows, asked) */
+    Array sizes;           /* the beam of each sentence, if not k for all */
     Py_ssize_t k, asked, stride;
     int word_ends;
     Option *best;
@@ -475,7 +476,8 @@ static Option best_of_slot(const Collector *c, Py_ssize_t slot, int ending) {
 static Py_ssize_t collect_one(const Collector *c, Py_ssize_t sentence, Candidate *found) {
     const Proposals *p = c->p;
     Py_ssize_t count = 0, options = 1 + p->top, first = sentence * p->slots, end = first + p->slots;
-    Py_ssize_t best = k_best(p, sentence, c->k, c->best);
+    Py_ssize_t k = c->sizes.data ? (Py_ssize_t)INTS(c->sizes)[sentence] : c->k;
+    Py_ssize_t best = k_best(p, sentence, k, c->best);
     memset(c->among, 0, p->slots * options);
     for (Py_ssize_t rank = 0; rank < best; rank++) {
         c->among[(c->best[rank].slot - first) * options + c->best[rank].option] = 1;
@@ -550,14 +552,15 @@ static int open_collector(Buffers *buffers, PyObject *const *args, Collector *c,
     return refuse_unless(buffers, fits, "collect") ? -1 : 0;
 }
 
-/* collect(tables, k, flags, proposals…, states…, tokens, targets, score, out): write the
-   candidates of every sentence. Rows of `out` are slot, token, node, and, if 1 is among the
+/* collect(tables, k, flags, proposals…, states…, tokens, targets, score, out, sizes): write the
+   candidates of every sentence. k is the largest beam, `sizes` the beam of each sentence, none if
+   it is k for all. Rows of `out` are slot, token, node, and, if 1 is among the
    flags, the state that each leads to: met, met_tokens, seen, seen_tokens, bank. With 2 the best
    ends of words are candidates. Return how many the sentences have
    at most, at least 1, or minus that number if there is too little room. */
 static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
-    if (nargs != 23) return PyErr_Format(PyExc_TypeError, "collect takes 23 arguments, not %zd", nargs);
+    if (nargs != 24) return PyErr_Format(PyExc_TypeError, "collect takes 24 arguments, not %zd", nargs);
     const Tables *t = read_tables(args[0]);
     Collector c = {.t = t};
     Py_ssize_t flags;
@@ -572,8 +575,12 @@ static PyObject *collect(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     if (open_proposals(&buffers, args + 3, &p) || open_collector(&buffers, args + 13, &c, &s, &p))
         goto done;
     Array score = open_array(&buffers, args[21], 'd', 1), out = open_array(&buffers, args[22], 'i', 1);
+    c.sizes = open_array(&buffers, args[23], 'i', 0);
     Py_ssize_t room = score.length, most = c.k + p.slots * (2 + c.asked);
-    if (refuse_unless(&buffers, out.length == 8 * room, "collect")) goto done;
+    int fits = out.length == 8 * room && (!c.sizes.data || c.sizes.length == p.sentences);
+    for (Py_ssize_t i = 0; fits && !buffers.failed && c.sizes.data && i < p.sentences; i++)
+        fits = INTS(c.sizes)[i] > 0 && INTS(c.sizes)[i] <= c.k;
+    if (refuse_unless(&buffers, fits, "collect")) goto done;
     Candidate *found = take_room(&buffers, p.sentences * most, sizeof *found);
     Py_ssize_t *ends = take_room(&buffers, p.sentences, sizeof *ends);
     c.best = take_room(&buffers, c.k, sizeof *c.best);

@@ -28,7 +28,7 @@ import numpy as np
 
 from lexbeam.search import kernel
 from lexbeam.search.adjustment import Move, adjust, adjust_one, find_moves
-from lexbeam.search.arrays import IntArray, ScoreArray
+from lexbeam.search.arrays import BoolArray, IntArray, ScoreArray
 from lexbeam.search.selection import (
     Selection,
     count,
@@ -238,6 +238,41 @@ class Plain(Policy):
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:  # noqa: ARG002
         """Take the best candidates, whatever they have met."""
         return select_best(score, self.beam)
+
+
+class TwoWidths(Policy):
+    """Beams that are wide for some sentences of a batch and narrow for the others.
+
+    ``make`` is the policy by which both are divided; ``wide`` marks the sentences with wide beams.
+    # shape of it, ``sizes`` and ``sets``: (sentences,)
+    """
+
+    def __init__(
+        self,
+        make: type[Policy],
+        widths: tuple[int, int],
+        wide: BoolArray,
+        sizes: IntArray,
+        sets: IntArray,
+    ) -> None:
+        narrow, self.beam = widths
+        self.beam_sizes = np.where(wide, self.beam, narrow)
+        self._parts = [
+            (rows, make(width, sizes[rows], sets[rows]))
+            for rows, width in ((np.flatnonzero(~wide), narrow), (np.flatnonzero(wide), self.beam))
+            if len(rows)
+        ]
+
+    def select(self, bank: IntArray, score: ScoreArray) -> Selection:
+        """Let each policy choose for its own sentences."""
+        found = [(rows, policy.select(bank[rows], score[rows])) for rows, policy in self._parts]
+        width = max(selection.indices.shape[1] for _, selection in found)
+        indices = np.zeros((len(bank), width), np.int64)
+        taken = np.zeros((len(bank), width), np.bool_)
+        for rows, selection in found:
+            indices[rows, : selection.indices.shape[1]] = selection.indices
+            taken[rows, : selection.taken.shape[1]] = selection.taken
+        return Selection(indices, taken)
 
 
 def allocate(beam: int, sizes: IntArray) -> IntArray:

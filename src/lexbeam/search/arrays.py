@@ -31,11 +31,18 @@ and then no operation has an axis to reduce.
 
 _64_BITS = (1 << 64) - 1
 
+_FEW_ROWS = 32
+"""Up to this number it is quicker to fill rows up one by one."""
+
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def pack_rows(rows: Sequence[Sequence[int]], fill: int) -> NDArray[np.int64]:
     """Return the rows as one array, short ones filled up. # shape: (rows, longest row)."""
+    if len(rows) <= _FEW_ROWS:
+        longest = max(map(len, rows), default=0)
+        filled = [[*row, *[fill] * (longest - len(row))] for row in rows]
+        return np.array(filled, dtype=np.int64).reshape(len(rows), longest)
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     width = int(lengths.max(initial=0))
     packed = np.full((len(rows), width), fill, dtype=np.int64)

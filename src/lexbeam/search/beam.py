@@ -53,6 +53,8 @@ class Beam(NamedTuple):
     """On the beam and not finished. A slot that is neither is empty."""
     states: States | None
     """Where the hypotheses stand in their constraints, in one dimension: (sentences · beam,)."""
+    paid: FloatArray | None = None
+    """What ties have cost that may still be given back (`search.ties`); None: nothing."""
 
     @classmethod
     def start(cls, sentences: int, bos: int, states: States | None) -> Beam:
@@ -66,7 +68,7 @@ class Beam(NamedTuple):
         """Return the beams of some of the sentences."""
         width = self.token.shape[1]
         slots = (sentences[:, None] * width + np.arange(width)).ravel()
-        token, parent, row, log_prob, score, finished, live, states = self
+        token, parent, row, log_prob, score, finished, live, states, paid = self
         return Beam(
             token[sentences],
             parent[sentences],
@@ -76,13 +78,14 @@ class Beam(NamedTuple):
             finished[sentences],
             live[sentences],
             states and states.take(slots),
+            None if paid is None else paid[sentences],
         )
 
     def narrow(self, width: int) -> Beam:
         """Return the first slots of each beam, at least one."""
         width = max(width, 1)
         slots = (row_starts(*self.token.shape) + np.arange(width)).ravel()
-        token, parent, row, log_prob, score, finished, live, states = self
+        token, parent, row, log_prob, score, finished, live, states, paid = self
         return Beam(
             token[:, :width],
             parent[:, :width],
@@ -92,6 +95,7 @@ class Beam(NamedTuple):
             finished[:, :width],
             live[:, :width],
             states and states.take(slots),
+            None if paid is None else paid[:, :width],
         )
 
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.search.allocation import POLICIES, Policy
-from lexbeam.search.arrays import FloatArray, IntArray, row_starts
+from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
@@ -31,7 +31,7 @@ from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
-from lexbeam.search.ties import Ties, read_ties
+from lexbeam.search.ties import WIDER, Ties, read_ties
 from lexbeam.search.whole_step import WholeStep
 
 __all__ = ["Hypothesis", "decode"]
@@ -181,6 +181,16 @@ class Search:
         make = POLICIES[self.settings.algorithm]
         return make(self.settings.beam_size, self.sentences.sizes, self.sentences.sets)
 
+    def widen(self, due: BoolArray) -> Policy:
+        """Return the policy for a step at which tied constraints of some sentences are due."""
+        make, narrow = POLICIES[self.settings.algorithm], self.settings.beam_size
+        if make.beam_per_bank:
+            return self.policy
+        _, sizes, sets, _ = self.sentences
+        if due.all():
+            return make(WIDER * narrow, sizes, sets)
+        return TwoWidths(make, (narrow, WIDER * narrow), due, sizes, sets)
+
     def run(self) -> list[list[Hypothesis]]:
         """Algorithm 1: step until every sentence is done."""
         number = -1
@@ -189,12 +199,12 @@ class Search:
             if self.whole_step.covers(number, self.policy):
                 self.advance(number)
                 continue
-            chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, self.policy)
+            due = None if self.step.ties is None else self.step.ties.are_due(number)
+            policy = self.policy if due is None else self.widen(due)
+            chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, policy)
             self.extend(chosen, number)
             ahead = self.step.look_ahead(chosen)
-            ties = self.step.ties
-            spared = None if ties is None else ties.are_due(number)
-            self.beam = prune(self.beam, self.finished, self.settings, ahead, spared)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead, due)
             self.show(chosen, number)
             self.remove_done(number)
         return self.results
@@ -236,6 +246,7 @@ class Search:
             taken & ended,
             taken & ~ended,
             states,
+            chosen.paid,
         )
         self.history.record(self.sentences.numbers, self.beam, chosen.attention, chosen.penalty)
         if newly is not None and newly.any():
@@ -269,6 +280,8 @@ class Search:
     def keep(self, stay: IntArray) -> None:
         """Let all other sentences leave the batch."""
         self.sentences = self.sentences.keep(stay)
+        if not len(stay):
+            return
         self.policy = self.make_policy()
         self.beam, self.finished = self.beam.keep(stay), self.finished.keep(stay)
         self.step.keep(stay)

@@ -205,7 +205,10 @@ class Chosen(NamedTuple):
     """Where the model looked for each chosen one, if it was asked for. # shape: (sentences, beam,
     source tokens)"""
     penalty: FloatArray | None = None
-    """What ties cost each chosen one, if there are any. # shape: (sentences, beam)"""
+    """What ties cost each chosen one, if there are any, less what is given back.
+    # shape: (sentences, beam)"""
+    paid: FloatArray | None = None
+    """What they have cost it so far that may still be given back. # shape: (sentences, beam)"""
 
 
 class ObservedStep(NamedTuple):
@@ -258,8 +261,8 @@ def collect(
     nodes that they lead to. # shape of both: (rows, asked). ``word_ends`` adds the best end of a
     word to (3).
     """
-    if kernel.compiled is not None and beam_sizes is None and automaton.kernel_tables is not None:
-        return _collect_compiled(answered, beam, automaton, states, asked, word_ends)
+    if kernel.compiled is not None and automaton.kernel_tables is not None:
+        return _collect_compiled(answered, beam, beam_sizes, automaton, states, asked, word_ends)
     proposals = Proposals.lay_out(*answered)
     by_slot = AskedTokens.lay_out(answered.beam, answered.live, *asked, answered.scores)
     given = automaton, states, by_slot, word_ends
@@ -269,6 +272,7 @@ def collect(
 def _collect_compiled(
     answered: Answered,
     beam: int,
+    beam_sizes: IntArray | None,
     automaton: Automaton,
     states: States,
     asked: tuple[IntArray, IntArray],
@@ -294,6 +298,7 @@ def _collect_compiled(
         *asked,
         score,
         out,
+        beam_sizes,
     )
     shape, size = (sentences, width), sentences * width
     slot, token, node, met_bits, met_tokens, seen_bits, seen_tokens, bank = out[:, :size]

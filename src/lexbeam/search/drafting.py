@@ -15,6 +15,7 @@ import numpy as np
 
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import FloatArray, IntArray, Tokens
+from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.parts import find_parts
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Hypothesis
@@ -67,36 +68,47 @@ class Drafted(NamedTuple):
 def draft_batch(
     batch: Batch, requests: Sequence[Request], find_displaced: FindDisplaced | None
 ) -> Drafted:
-    """Let the model read a batch, write its drafts and ask what is displaced."""
+    """Let the model read a batch, write its drafts and ask what is displaced.
+
+    Where words may be displaced, the batch is compiled when they are known.
+    """
+    scorer, words = batch.scorer, batch.words
+    if find_displaced is None:
+        compiled = compile_requests(scorer, requests, batch.limits, words)
+        layouts = [] if compiled.automaton is None else compiled.automaton.layouts
+        state, draft, outputs = _write_drafts(batch, requests, layouts)
+        return Drafted(compiled, state, draft, outputs)
+    layouts = [lay_out_bits(each.phrases, words, i) for i, each in enumerate(requests)]
+    state, draft, outputs = _write_drafts(batch, requests, layouts)
+    displaced = {sentence: find_displaced(sentence, draft) for sentence, draft in outputs.items()}
+    held = words if can_hold(scorer) else None
+    asked = [
+        avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
+        for i, each in enumerate(requests)
+    ]
+    compiled = compile_requests(scorer, asked, batch.limits, words)
+    answered = [sentence for sentence, each in displaced.items() if each is None]
+    return Drafted(compiled, state, draft, outputs, answered)
+
+
+def _write_drafts(
+    batch: Batch, requests: Sequence[Request], layouts: Sequence[BitLayout]
+) -> tuple[Any, Draft | None, dict[int, Hypothesis]]:
+    """Return the model's first state, the drafts, and those of tied sentences as outputs."""
     scorer, settings = batch.scorer, batch.settings
-    compiled = compile_requests(scorer, requests, batch.limits, batch.words)
     wanted = [request.tokens for request in requests]
     state = scorer.start(batch.sources, wanted)
-    layouts = [] if compiled.automaton is None else compiled.automaton.layouts
     parts = [find_parts(layout) for layout in layouts]
     tied = np.array([bool(each) for each in batch.ties or [{}] * len(requests)])
     drafted = tied
     if POLICIES[settings.algorithm].needs_future_cost and can_restart(scorer) and parts:
         drafted = tied | np.array([is_worth_a_draft(each) for each in parts])
     if not drafted.any():
-        return Drafted(compiled, state)
+        return state, None, {}
     first = state if can_restart(scorer) else scorer.start(batch.sources, wanted)
     longest = likely_longest(batch.expected, 0).astype(np.int64)
     longest = np.minimum(batch.limits, longest)
     attends = bool(tied.any())
     draft = write_draft(scorer, first, requests, parts, drafted, longest, batch.finishing, attends)
-    outputs = {
-        int(i): draft.hypothesis(int(i), settings.length_penalty) for i in np.flatnonzero(tied)
-    }
-    if find_displaced is None:
-        return Drafted(compiled, state, draft, outputs)
-    displaced = {sentence: find_displaced(sentence, draft) for sentence, draft in outputs.items()}
-    held = batch.words if can_hold(scorer) else None
-    asked = [
-        avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
-        for i, each in enumerate(requests)
-    ]
-    if asked != list(requests):
-        compiled = compile_requests(scorer, asked, batch.limits, batch.words)
-    answered = [sentence for sentence, each in displaced.items() if each is None]
-    return Drafted(compiled, state, draft, outputs, answered)
+    power = settings.length_penalty
+    return state, draft, {int(i): draft.hypothesis(int(i), power) for i in np.flatnonzero(tied)}

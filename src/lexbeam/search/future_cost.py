@@ -91,6 +91,7 @@ class FutureCost:
         """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
         self.per_token = np.zeros(sentences)
         """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
+        self._count_drafts()
 
     @property
     def parts(self) -> list[list[Part]]:
@@ -102,6 +103,7 @@ class FutureCost:
         follows = [[part.follows for part in row] for row in self.parts]
         self._prices = prices_by_place(draft, pack_rows(follows, 0).T > 0)
         self.drafts, self.per_token = draft.lengths + 1, draft.per_token
+        self._count_drafts()
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -112,6 +114,12 @@ class FutureCost:
         if self._prices is not None:
             self._prices = np.ascontiguousarray(self._prices[:, :, sentences])
         self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
+        self._count_drafts()
+
+    def _count_drafts(self) -> None:
+        """Find out whether any sentences have a draft, and whether all have."""
+        there = (self.drafts > 0).tolist()
+        self.any_drafted, self.all_drafted = any(there), all(there)
 
     def learn(
         self, sentence: IntArray, tokens: IntArray, targets: IntArray, log_prob: ScoreArray

@@ -62,6 +62,8 @@ class SearchStep:
 
     closed: BoolArray | None
     """A mask of the sentences that may take nothing but their prefix, or the end; None: none."""
+    top: int
+    """The best tokens of each hypothesis that are looked at: as many as the beam has slots."""
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class SearchStep:
         self.ties = ties
         self.scorer = scorer
         self.model_state = model_state
-        self.beam_size = beam_size
+        self.beam_size = self.top = beam_size
         self.finishing = finishing
         self.prefix = prefix
         self.limit = limit
@@ -100,11 +102,9 @@ class SearchStep:
             self.ties.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
-        """Return the candidates that fill the new beams.
-
-        ``sizes`` are the constraint tokens of each sentence. # shape: (sentences,)
-        """
+        """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
+        self.top = self.beam_size if policy.beam_per_bank else policy.beam
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
             return self._plain(beam, live)
@@ -126,7 +126,8 @@ class SearchStep:
         if self.future_cost is None or chosen.worth is None or chosen.indices is None:
             return None
         worth = pick(chosen.worth, chosen.indices)
-        return LookAhead(worth, self.future_cost.drafts, self.future_cost.per_token)
+        tied = None if self.ties is None else self.ties.tied
+        return LookAhead(worth, self.future_cost.drafts, self.future_cost.per_token, tied)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
@@ -197,7 +198,8 @@ class SearchStep:
             lambda score: policy.select(banks, score if unit is None else score / unit),
         )
         if answer.tied is not None:
-            chosen = _with_penalties(chosen, answer.tied, self.prefix.first)
+            assert self.ties is not None
+            chosen = _with_penalties(chosen, answer.tied, self.prefix.first, self.ties, beam)
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
@@ -218,7 +220,7 @@ class SearchStep:
             offered = tokens, targets
             scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
         if self.limit.tight:
-            most = self.finishing.top(self.beam_size)
+            most = self.finishing.top(self.top)
             tokens, scores = self.limit.close_late(
                 automaton,
                 here,
@@ -241,7 +243,7 @@ class SearchStep:
         attends: bool = False,
     ) -> Scores:
         """Let the model score the continuations of the live hypotheses."""
-        top = min(self.finishing.top(self.beam_size), self.scorer.vocabulary_size - 1)
+        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1)
         if self.limit.tight:
             # Tokens that would be too late are mostly those of phrases: look beyond them.
             top += self.limit.alphabet
@@ -323,15 +325,22 @@ def _fill_beam(
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
-def _with_penalties(chosen: Chosen, tied: TiedStep, first: IntArray) -> Chosen:
+def _with_penalties(
+    chosen: Chosen, tied: TiedStep, first: IntArray, ties: Ties, beam: Beam
+) -> Chosen:
     """Add what the chosen candidates paid for their ties, so that it can be taken back.
 
     ``first`` is what the search itself offers to each sentence, the end or a forced token: it
     costs nothing. # shape: (sentences,)
     """
-    token = chosen.candidates.token
-    penalty = tied.penalty(chosen.candidates.row[chosen.candidates.slot], token)
-    return chosen._replace(penalty=np.where(token == first[:, None], 0.0, penalty))
+    candidates = chosen.candidates
+    assert candidates.states is not None
+    penalty = tied.penalty(candidates.row[candidates.slot], candidates.token)
+    penalty = np.where(candidates.token == first[:, None], 0.0, penalty)
+    paid = penalty if beam.paid is None else penalty + beam.paid.ravel()[candidates.slot]
+    paid, refund = ties.refund(candidates.states, paid)
+    candidates = candidates._replace(score=candidates.score + refund)
+    return chosen._replace(candidates=candidates, penalty=penalty - refund, paid=paid)
 
 
 def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:

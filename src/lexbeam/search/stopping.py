@@ -28,6 +28,11 @@ Expected costs are estimates, and a wide beam is there to be used.
 """
 
 
+SPARED_LAGS = 5.0
+"""How many times ``lag`` a hypothesis may lag where it is spared: what is even further behind is
+lost, whatever is said next."""
+
+
 class LookAhead(NamedTuple):
     """What a search that looks ahead knows of the hypotheses on its beam."""
 
@@ -38,6 +43,8 @@ class LookAhead(NamedTuple):
     """
     per_token: FloatArray
     """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
+    tied: BoolArray | None = None
+    """A mask of the sentences with ties, if there are any. # shape: (sentences,)"""
 
 
 _MORE_TOKENS = 3
@@ -123,8 +130,8 @@ def prune(
     """Drop what is far below the best finished hypothesis, or below the best of its bank.
 
     Where a draft has shown what constraints cost, those that are still to be paid for count too,
-    and all banks are compared. ``spared`` marks the sentences in which nothing is dropped for being
-    behind others that are unfinished. # shape: (sentences,)
+    and all banks are compared. ``spared`` marks the sentences in which only what is very far behind
+    others that are unfinished is dropped. # shape: (sentences,)
     """
     ended, live = beam.finished, beam.live
     kept = None
@@ -137,6 +144,8 @@ def prune(
         ended, live = ended & near, live & near
     if spared is not None:
         kept = live & spared[:, None]
+        if ahead is not None and settings.lag is not None:
+            kept &= _is_near(live, ahead, SPARED_LAGS * settings.lag)
     if settings.lag is not None and kernel.compiled is not None and not drafted:
         live = live.copy()
         bank = None if beam.states is None else beam.states.bank
@@ -145,19 +154,25 @@ def prune(
     elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
         assert ahead is not None
         live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        given = worth, live, None, len(live), lag_ahead(settings.lag, settings.beam_size)
-        kernel.call(kernel.compiled.drop_behind, *given)
+        lag = _lags(settings, ahead)
+        kernel.call(kernel.compiled.drop_behind, worth, live, None, len(live), lag)
     elif settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
-            worth = ahead.worth[:, : live.shape[1]]
-            best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
-            lag = lag_ahead(settings.lag, settings.beam_size)
-            near = np.where(ahead.drafts[:, None] > 0, worth >= best - lag, near)
+            compared = _is_near(live, ahead, _lags(settings, ahead))
+            near = np.where(ahead.drafts[:, None] > 0, compared, near)
         live = live & near
     if kept is not None:
         live = live | kept
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _is_near(live: BoolArray, ahead: LookAhead, lag: float | FloatArray) -> BoolArray:
+    """Return a mask of what is worth at most so much less than the best of its sentence."""
+    worth = ahead.worth[:, : live.shape[1]]
+    best = np.where(live, worth, -np.inf).max(axis=1, keepdims=True)
+    near: BoolArray = worth >= best - lag
+    return near
 
 
 def lag_ahead(lag: float, beam_size: int) -> float:
@@ -165,8 +180,27 @@ def lag_ahead(lag: float, beam_size: int) -> float:
     return lag * (1.0 + beam_size / SLOTS_PER_LAG)
 
 
+def _lags(settings: Settings, ahead: LookAhead) -> float | FloatArray:
+    """Return how far what a draft has priced may lag in each sentence.
+
+    One number, or one per sentence where they differ. # shape: (sentences, 1)
+    Where there are ties, it is known when constraints are due, and at other times that is not
+    needed.
+    """
+    assert settings.lag is not None
+    lag = lag_ahead(settings.lag, settings.beam_size)
+    if ahead.tied is None or not ahead.tied.any():
+        return lag
+    if ahead.tied.all():
+        return settings.lag
+    return np.where(ahead.tied, settings.lag, lag)[:, None]
+
+
 def _all_drafted(ahead: LookAhead | None) -> bool:
-    return ahead is not None and bool((ahead.drafts > 0).all())
+    """Return whether all sentences have drafts, and may lag as far."""
+    if ahead is None or not (ahead.drafts > 0).all():
+        return False
+    return ahead.tied is None or bool(ahead.tied.all()) or not ahead.tied.any()
 
 
 def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:

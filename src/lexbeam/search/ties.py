@@ -10,7 +10,10 @@ Arthur et al., 2016, whom the paper names):
   its source: that source is being passed over.
 
 Penalties only steer: they are finite, so that every promise holds wherever a model attends, and
-they are no part of the scores of outputs.
+they are no part of the scores of outputs. Small ones are given back once all is said.
+
+What has to stand before a constraint, as an article, is decided before the constraint is said. So
+while one is due, the beam is wider, and nothing is dropped for its lag.
 """
 
 from __future__ import annotations
@@ -35,10 +38,18 @@ ELSEWHERE = 8.0
 PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
 
+FORGIVEN = 4.0
+"""So much of the penalties a hypothesis gets back when it has met its last tied constraint. Among
+outputs that say all near their sources the model decides alone: an article before a noun attends
+to the noun as well."""
+
 BEFORE, AFTER = 3, 1
 """From so many tokens before a draft reaches the source of a tied constraint to so many after it,
 nothing is dropped for its lag: what has to stand before the constraint, as an article, may be
 unlikely until it is said."""
+
+WIDER = 2
+"""How many times as wide the beam is meanwhile."""
 
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
@@ -88,6 +99,8 @@ class Ties:
             first += _bits_of_first_tokens(trie)
         self._first = pack_bits(first, automaton.bit_arrays)
         self._due: BoolArray | None = None
+        self.tied = np.array([bool(each) for each in ties])
+        """A mask of the sentences that have ties. # shape: (sentences,)"""
 
     def use_draft(self, draft: Draft) -> None:
         """Take from a draft where in the output each tied constraint is due."""
@@ -111,6 +124,7 @@ class Ties:
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._sources = self._sources[sentences]
+        self.tied = self.tied[sentences]
         self._bits = tuple(each[sentences] for each in self._bits)
         if self._due is not None:
             self._due = self._due[:, sentences]
@@ -121,6 +135,18 @@ class Ties:
             bool(((wanted[sentence] & ~seen[:, None]) != 0).any())
             for wanted, seen in zip(self._bits, states.seen, strict=True)
         )
+
+    def refund(self, states: States, paid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what hypotheses have paid and what they get back, now that they met all ties.
+
+        ``paid`` is what they have paid until then. # shape of it and of both: (sentences, beam);
+        ``states`` are those of the hypotheses.
+        """
+        met = np.ones(paid.shape, np.bool_)
+        for wanted, seen in zip(self._bits, states.seen, strict=True):
+            every = np.bitwise_or.reduce(wanted, axis=1)[:, None]
+            met &= (seen.reshape(paid.shape) & every) == every
+        return np.where(met, 0.0, paid), np.where(met, np.minimum(paid, FORGIVEN), 0.0)
 
     def penalise(
         self,

@@ -33,6 +33,8 @@ from lexbeam.search.stopping import lag_ahead
 
 _NOTHING: tuple[NDArray[Any] | None, ...] = (None,) * 21
 """What the kernel is given of constraints if there are none."""
+_POLICIES = (Dba, Lookahead)
+"""Policies whose selection the kernel knows; classes made from them may select otherwise."""
 _WORD_ENDS, _DROP, _BY_WORTH = 1, 2, 4
 _LENGTH, _LAG, _STEP = 2, 3, 9  # indices among the numbers that the kernel is given
 
@@ -85,10 +87,13 @@ class WholeStep:
         self._step = step
         self._settings = settings
         automaton, future_cost = step.automaton, step.future_cost
+        self._tables, self._most_asked = None, 0
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
             covered = step.ties is None and automaton.is_plain
             self._possible &= covered and (future_cost is None or future_cost.for_kernel)
+        if automaton is not None and self._possible and kernel.compiled is not None:
+            self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
         lag = 0.0 if settings.lag is None else settings.lag
         constants = IMPOSSIBLE, ROUNDING, 1.0, lag, HANDICAP, *CONSTANTS_OF_COSTS, 0.0
         self._numbers = np.array(constants, np.float64)
@@ -98,7 +103,7 @@ class WholeStep:
         step = self._step
         if not self._possible or kernel.compiled is None:
             return False
-        if step.automaton is not None and type(policy) not in (Dba, Lookahead):
+        if step.automaton is not None and (self._tables is None or type(policy) not in _POLICIES):
             return False
         return step.turn_to(number)
 
@@ -114,9 +119,8 @@ class WholeStep:
         assert compiled is not None
         scores, ask, targets = self._ask(beam)
         drops = self._set_numbers(number, any_finished)
-        constraints, tables = _NOTHING, None
-        if step.automaton is not None and beam.states is not None:
-            tables = step.automaton.kernel_tables
+        constraints, tables = _NOTHING, self._tables
+        if beam.states is not None:
             standing = _arrays_of(beam.states), sizes, ask, targets
             constraints = self._constraints(*standing, policy, number)
         sentences, k = len(beam.token), step.beam_size
@@ -160,13 +164,12 @@ class WholeStep:
         """
         step, slots, compiled = self._step, beam.token.size, kernel.compiled
         assert compiled is not None
-        tables, node, seen, listed = None, None, None, 0
-        if step.automaton is not None and beam.states is not None:
-            tables, listed = step.automaton.kernel_tables, step.automaton.most_asked
+        node, seen, listed = None, None, self._most_asked
+        if beam.states is not None:
             node, seen = beam.states.node, beam.states.seen[0]
         tokens, parents = np.empty((2, slots), np.int64)
         ask, targets = np.empty(slots * (1 + listed), np.int64), np.empty(slots * listed, np.int64)
-        given = tables, step.scorer.eos, beam.live, beam.token, beam.row, node, seen
+        given = self._tables, step.scorer.eos, beam.live, beam.token, beam.row, node, seen
         rows, asked = kernel.call(compiled.ask_live, *given, tokens, parents, ask, targets)
         if rows < slots:
             tokens, parents = tokens[:rows], parents[:rows]
@@ -189,12 +192,11 @@ class WholeStep:
         lag, future_cost = self._settings.lag, self._step.future_cost
         if lag is None or any_finished:
             return 0
-        drafted = 0 if future_cost is None else np.count_nonzero(future_cost.drafts)
-        if not drafted:
+        if future_cost is None or not future_cost.any_drafted:
             self._numbers[_LAG] = lag
             return _DROP
         self._numbers[_LAG] = lag_ahead(lag, self._settings.beam_size)
-        return _DROP | _BY_WORTH if future_cost and drafted == len(future_cost.drafts) else 0
+        return _DROP | _BY_WORTH if future_cost.all_drafted else 0
 
     def _read_states(self, states: IntArray | None) -> States | None:
         """Return the states that the kernel has written. # shape: (6, sentences · beam)."""

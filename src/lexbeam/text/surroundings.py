@@ -54,9 +54,9 @@ def spell_beside_punctuation(processor: Processor, phrase: str) -> list[SpelledB
     The phrase is one that the vocabulary neither normalises nor has unknown characters in.
     """
     texts = [f"a {before}{phrase}{after} a" for before, after in _SURROUNDINGS]
-    encoded = zip(processor.encode(texts), processor.encode(texts, out_type=str), strict=True)
+    encoded = processor.encode(texts, out_type=str)
     found: dict[SpelledBeside, None] = {}
-    for (before, after), text, (ids, pieces) in zip(_SURROUNDINGS, texts, encoded, strict=True):
+    for (before, after), text, pieces in zip(_SURROUNDINGS, texts, encoded, strict=True):
         joined = "".join(pieces)
         skipped = len(joined) - len(text)  # the space that begins every text
         if joined[max(skipped, 0) :] != text.replace(" ", SPACE):
@@ -68,6 +68,6 @@ def spell_beside_punctuation(processor: Processor, phrase: str) -> list[SpelledB
         begin = ends[first - 1] if first else 0
         if begin >= skipped + len("a") and ends[last] <= end + len(after):
             written = joined[begin : ends[last]].replace(SPACE, " ")
-            spelled = tuple(ids[first : last + 1])
+            spelled = tuple(map(processor.piece_to_id, pieces[first : last + 1]))
             found[SpelledBeside(spelled, written.strip(), written[0] == " ")] = None
     return list(found)[:MOST_SPELLINGS]

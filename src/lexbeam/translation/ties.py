@@ -11,39 +11,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.kinds.phrase import Phrase
 from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
-from lexbeam.text.casing import matches
+from lexbeam.text.casing import matches, variants
 from lexbeam.text.compounds import word_around
+from lexbeam.text.spelling import TargetText
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
-from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
-
-FAR_BELOW = 1.0
-"""How far a translation's score may lie below that of the draft before it is searched again."""
-
-POOR = 14.0
-"""How much log-probability a tied constraint may cost, compared with the draft, before its sentence
-is searched again: at such a price something else than the constraint is wrong."""
-
-WIDER = 3
-"""How many times as wide the beam is then."""
 
 _SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
 
@@ -130,37 +120,13 @@ def search_tied(
             each.displaced = []
         yield from document.search(sentences)
         return
-    drafted = []
     for sentence, hypotheses in zip(sentences, found, strict=True):
         if hypotheses:
             sentence.take(hypotheses, sentence.assigned)
             draft = hypotheses[0].draft
-            if draft is not None:
-                drafted.append((sentence, draft))
-                if sentence.displaced is None:  # the search was not made for this sentence
-                    sentence.displaced = find_displaced(document, sentence, draft)
-    yield from _search_wider(document, drafted)
-
-
-def _search_wider(
-    document: Document, drafted: Sequence[tuple[SentenceState, Hypothesis]]
-) -> JobGenerator[None]:
-    """Search again with a wider beam where tied constraints have cost very much.
-
-    What stands beside a term is decided before the term is said: a narrow beam may have lost it.
-    """
-    poor = [
-        each
-        for each, draft in drafted
-        if draft.score - each.best.score > FAR_BELOW
-        or draft.log_prob - each.best.log_prob > POOR * len(document.ties(each, each.assigned))
-    ]
-    settings = document.settings.of_search
-    settings = replace(settings, beam_size=WIDER * settings.beam_size)
-    found = yield [document.job(each, each.assigned, settings) for each in poor] if poor else []
-    for sentence, hypotheses in zip(poor, found, strict=True):
-        if hypotheses and hypotheses[0].score > sentence.best.score:
-            sentence.take(hypotheses, sentence.assigned)
+            if draft is not None and sentence.displaced is None:
+                # The search was not made for this sentence.
+                sentence.displaced = find_displaced(document, sentence, draft)
 
 
 def find_displaced(
@@ -188,10 +154,7 @@ def find_displaced(
         for word in displaced
         if word.casefold() not in demanded and not _has_part(document, sentence, word)
     ]
-    phrases = tuple(Phrase(((word,),), case="any") for word in usable)
-    # Behind a hyphen, too: a word that is replaced should not come back as part of a compound.
-    unspaced = [way.ids for word in usable for way in document.vocabulary.spell_all(word)]
-    found = dict.fromkeys((*Avoidance.spell(phrases, document.vocabulary).tokens, *unspaced))
+    found = dict.fromkeys(way for word in usable for way in _ways_to_say(word, document.vocabulary))
     # What is inside of something demanded can't be avoided, here or in a later search.
     ways = [w.ids for p in sentence.assigned for w in document.demand(p.unit).spellings]
     return [each for each in found if not any(find_subsequence(way, each) for way in ways)]
@@ -230,6 +193,18 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
             document.demands[document.units[piece.unit]] = demand.also(tokens, text[slice(*part)])
             units.add(piece.unit)
     return units
+
+
+@lru_cache(maxsize=1 << 14)
+def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
+    """Return the tokens of a word in any case.
+
+    Without a space before it, too: a word that is replaced should not come back behind a hyphen,
+    as part of a compound.
+    """
+    others = [target.spell_prefix(each.text) for each in variants(word, "any")[1:]]
+    ways = [way for way in (*target.spell_all(word), *others) if not way.pieces]
+    return list(dict.fromkeys(way.ids for way in ways))
 
 
 def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:

@@ -41,6 +41,7 @@ from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.scorer import Scores, WholeDraft
 
+_FOR_DRAFT = ("memory.output_offset",)
 _ANSWERS = ("top_scores", "top_ids", "ask_scores")
 MakeDecoder = Callable[[bool], bytes]
 """Write a decoder, given whether it serves a single sentence."""
@@ -176,9 +177,8 @@ class OnnxEngine:
             for name, shape in self._state_shapes.items()
         }
         single = count == 1 and self._single_decoder is not None
-        if single:
-            found.pop("memory.mask")
-        batch = Batch(count, found, ids, index, single)
+        for_draft = _set_apart(found) if single else {}
+        batch = Batch(count, found, ids, index, single, for_draft)
         return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
 
     def _take_output_start(self, state: OnnxState) -> OnnxState:
@@ -263,6 +263,7 @@ class OnnxEngine:
         excluded, excluded_scores = exclude(batch, first, asked[:, :0], None, self._never, None)
         feed = {
             **batch.memory,
+            **batch.for_draft,
             **state.decoder,
             "tokens": np.array([self.bos]),
             "places": np.array(longest + 1),
@@ -315,6 +316,15 @@ def _position_tables(
     if tables is not None:
         return [TabledPositions(table) for table in tables]
     return [SinusoidalPositions(*dims)] * 2
+
+
+def _set_apart(memory: dict[str, Any]) -> dict[str, Any]:
+    """Take from the memory of a single sentence what its steps don't need; return what drafts do.
+
+    Every input takes its time.
+    """
+    memory.pop("memory.mask")
+    return {name: memory.pop(name) for name in _FOR_DRAFT if name in memory}
 
 
 def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ class Batch(NamedTuple):
     ids: IntArray | None  # shape: (sentences, width), the id of each candidate
     index_of_id: IntArray | None  # shape: (sentences, vocabulary + 1), the candidate of each id
     single: bool  # one sentence from the start, and a decoder made for that
+    for_draft: Mapping[str, NDArray[Any]] = {}  # what its steps don't need, but its draft does
 
 
 def tabulate(

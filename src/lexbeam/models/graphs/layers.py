@@ -25,7 +25,7 @@ OUTPUT_BIAS = "decoder_ff_logit_out_b"
 _NORM = ("scale", "bias")
 _MIDDLE = 128  # stands for zero in unsigned eight bits
 _LARGEST = 127
-_UINT8 = 2  # TensorProto.DataType
+_FLOAT, _UINT8 = 1, 2  # TensorProto.DataType
 _TINY = 1e-30  # what the largest magnitude of a row of zeros is taken for
 _GELU_SIGMOID = 1.702  # the sigmoid of this many times x is close to GELU's share of x
 
@@ -38,6 +38,14 @@ class Quantised(NamedTuple):
     zero: str
     of_rows: str = ""
     """The scale of each row, where ``scale`` is 1. # shape: (…, 1)"""
+
+
+class Columns(NamedTuple):
+    """The names of the values that make up each sentence's own part of the output layer."""
+
+    values: str  # shape: (sentences, dim, listed)
+    scale: str = ""  # shape: (sentences, 1, listed), that of the input included if it is known
+    offset: str = ""  # shape: (sentences, 1, listed), what a sum has too much where zero is 128
 
 
 class Layers:
@@ -209,15 +217,27 @@ class Layers:
         self,
         x: str,
         into_slots: Callable[[str], str],
-        columns: str,
-        scale: str,
+        columns: Columns,
         multiplier: float | None,
     ) -> str:
-        """Multiply the rows in each sentence's slots by that sentence's own columns."""
+        """Multiply the rows in each sentence's slots by that sentence's own columns.
+
+        Where the columns have offsets, integers are multiplied as they are: for sentences of one
+        row each the runtime then takes a third of the time, because it need not rearrange the
+        columns first. What comes out is the same.
+        """
+        graph = self._graph
         values, x_scale, zero, of_rows = self.quantise(x, multiplier)
         values = into_slots(values)  # shape: (sentences, slots, dim)
-        y = self._graph.node("MatMulIntegerToFloat", values, columns, x_scale, scale, zero)
-        return self._graph.node("Mul", y, into_slots(of_rows)) if of_rows else y
+        if columns.offset:
+            y = graph.node("MatMulInteger", values, columns.values)
+            y = graph.node("Cast", graph.node("Add", y, columns.offset), to=_FLOAT)
+            return graph.node("Mul", y, columns.scale)
+        if multiplier is not None:  # it is in the scale of the columns
+            x_scale = graph.constant(np.array(1, np.float32))
+        given = values, columns.values, x_scale, columns.scale, zero
+        y = graph.node("MatMulIntegerToFloat", *given)
+        return graph.node("Mul", y, into_slots(of_rows)) if of_rows else y
 
     def lookup(self, name: str, tokens: str, factor: float) -> str:
         """Return embeddings, times a factor; those of the id past the end are zeros."""
@@ -241,19 +261,20 @@ class Layers:
             self._tables[name] = self._graph.constant(_padded(rows), name)
         return self._tables[name]
 
-    def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> tuple[str, str]:
-        """Return the output columns of each sentence, and their scales.
-
-        # shape: (sentences, dim, listed), (sentences, 1, listed)
-        """
+    def columns(self, name: str, table: Float32 | Int8Matrix, candidates: str) -> Columns:
+        """Return the output columns of each sentence."""
         graph = self._graph
         rows = graph.node("Gather", self._table(name, table), candidates)
+        columns = graph.node("Transpose", rows, perm=[0, 2, 1])
         if not isinstance(table, Int8Matrix):
-            return graph.node("Transpose", rows, perm=[0, 2, 1]), ""
+            return Columns(columns)
         scale = np.append(table.scale.reshape(-1), np.float32(0))
-        index = graph.node("Unsqueeze", candidates, graph.ints(1))
-        scales = graph.node("Gather", graph.constant(scale), index)
-        return graph.node("Transpose", rows, perm=[0, 2, 1]), scales
+        index, offset = graph.node("Unsqueeze", candidates, graph.ints(1)), ""
+        if table.activation is not None:
+            scale = scale * np.float32(1 / table.activation)
+            sums = np.append(table.values.sum(axis=1, dtype=np.int32), np.int32(0))
+            offset = graph.node("Gather", graph.constant(-_MIDDLE * sums), index)
+        return Columns(columns, graph.node("Gather", graph.constant(scale), index), offset)
 
     def output_bias(self, size: int) -> Float32:
         """Return the output bias; the entry past the end is minus infinity."""

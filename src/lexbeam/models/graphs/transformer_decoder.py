@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexbeam.models.graphs.attention_weights import attention_weights, write_attention
 from lexbeam.models.graphs.distances import biases_of_output
+from lexbeam.models.graphs.layers import Columns
 from lexbeam.models.graphs.relative_attention import TABLES
 from lexbeam.models.graphs.step_outputs import write_step_outputs
 from lexbeam.models.graphs.transformer_sublayers import TransformerGraph, output_table, tied_layer
@@ -40,6 +41,8 @@ class DecoderGraph(TransformerGraph):
         super().__init__(config, weights, shortlist, graph or GraphWriter("decoder"))
         self.sample = list(sample)
         self.single = single
+        self.few_rows = not single
+        """Whether sentences may well have one row each (`Layers.project_listed`)."""
         self.attended = attended
         self.distances: list[str] | None = (
             None  # biases of attention; made in the first layer, for all
@@ -193,10 +196,11 @@ class DecoderGraph(TransformerGraph):
         columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])
         bias = graph.input("memory.output_bias", "float32", size)
         if isinstance(table, Int8Matrix):
-            scale = graph.input("memory.output_scale", "float32", size)
-            logits = self.layers.project_listed(
-                x, self.into_slots, columns, scale, table.activation
-            )
+            scale, offset = graph.input("memory.output_scale", "float32", size), ""
+            if table.activation is not None and self.few_rows:
+                offset = graph.input("memory.output_offset", "int32", size)
+            own = Columns(columns, scale, offset)
+            logits = self.layers.project_listed(x, self.into_slots, own, table.activation)
         else:
             logits = graph.node("MatMul", self.into_slots(x), columns)
         logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)

@@ -41,6 +41,7 @@ class DraftGraph(DecoderGraph):
         self.around = GraphWriter("draft")
         self.turn = BodyWriter("turn", self.around)
         super().__init__(config, weights, shortlist, True, attended, sample, self.turn)
+        self.few_rows = True
         self.states: list[str] = []
 
     def write(self) -> bytes:
