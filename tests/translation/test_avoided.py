@@ -80,7 +80,11 @@ def test_a_long_list_is_banned_only_where_it_matters(
 
 
 def test_a_word_does_not_come_back_before_the_bytes_of_a_sign() -> None:
-    asked = ["http://x.org/a?b=c", {"gap": ["☺", "€"], "count": 5}, {"text": "don't", "count": 2}]
+    asked: list[Any] = [
+        "http://x.org/a?b=c",
+        {"gap": ["☺", "€"], "count": 5},
+        {"text": "don't", "count": 2},
+    ]
     translate, text = lexbeam.load().translate, "She said: “I don't know!”"
     result = translate(text, asked, ["Sie"], "z. B. ", beam_size=1, algorithm="beam")
     assert result.unavoided == []
