@@ -114,3 +114,11 @@ def test_what_a_term_displaces_may_still_be_in_the_prefix(
     result = translator.translate("The factory is new.", [tied], prefix="Die Fabrik ", beam_size=3)
     assert result.text.startswith("Die Fabrik ")
     assert result.constraints[0].met
+
+
+def test_what_is_impossible_is_refused_with_ties_as_without(
+    translator: lexbeam.Translator,
+) -> None:
+    asked = [{"suffix": "<b>", "source": "Yes"}, {"suffix": "Dampfschiff"}]
+    with pytest.raises(ConstraintError, match=r'"<b>", "Dampfschiff" can.t all be placed$'):
+        translator.translate("Yes", asked)
