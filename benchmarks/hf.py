@@ -259,7 +259,9 @@ def old_run(folder: Path, python: str) -> Iterator[tuple[str, Run]]:
     yield "force_words_ids", run
 
 
-def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
+def ctranslate2_runs(
+    folder: Path, wanted: Callable[..., bool] = lambda *_: True
+) -> Iterator[tuple[str, Run]]:
     """Yield CTranslate2, which has no constraints, and lexbeam with the same models."""
     if find_spec("ctranslate2") is None:
         print("CTranslate2: not installed")
@@ -289,6 +291,9 @@ def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
         return run
 
     for precision in ("float32", "int8"):
+        theirs, ours = f"CTranslate2 {precision}", f"ct2 on lexbeam {precision}"
+        if not wanted(theirs, ours):
+            continue
         model, out = (
             folder.parent / f"{folder.name}-{kind}-{precision}" for kind in ("ct2", "own")
         )
@@ -298,10 +303,10 @@ def ctranslate2_runs(folder: Path) -> Iterator[tuple[str, Run]]:
         except Exception as error:  # it may not know this version of transformers
             print(f"CTranslate2: can't convert: {error}")
             return
-        yield f"CTranslate2 {precision}", make(model, precision)
+        yield theirs, make(model, precision)
         pieces = [folder / name for name in ("source.spm", "target.spm")]
         yield (
-            f"ct2 on lexbeam {precision}",
+            ours,
             _bundle_run(import_model(model, out, sentencepiece=pieces)),
         )
 
@@ -393,8 +398,7 @@ def _contestants(folder: Path, options: argparse.Namespace) -> Iterator[tuple[st
         yield from imported_runs(folder)
     if options.old and wanted("force_words_ids"):
         yield from old_run(folder, options.old)
-    if wanted("CTranslate2"):
-        yield from ctranslate2_runs(folder)
+    yield from ctranslate2_runs(folder, wanted)
 
 
 if __name__ == "__main__":

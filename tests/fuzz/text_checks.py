@@ -292,6 +292,11 @@ def _check_avoided(
 def check_batch(problem: TextProblem, alone: lexbeam.Translation) -> Iterator[Failure]:
     """Check that a text gives in a batch what it gives alone."""
     try:
+        for other in problem.others:
+            translate(replace(problem, text=other, constraints=(), avoid=(), prefix=None))
+    except lexbeam.LexbeamError:
+        return  # One of the others can't be translated with these settings.
+    try:
         there = translate(problem, together=True)
     except Exception as error:
         yield Failure("a batch gives what its texts give", f"{error!r}")

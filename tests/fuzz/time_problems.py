@@ -41,9 +41,17 @@ class TimeProblem:
 
     @property
     def characters(self) -> int:
-        """How long it is, text and constraints together."""
+        """How long it is, text and constraints together, each as often as it is wanted."""
         asked = (*self.constraints, *self.avoid)
-        return len(self.text) + sum(len(word) for each in asked for word in words_of(each))
+        return len(self.text) + sum(
+            len(word) * times_of(each) for each in asked for word in words_of(each)
+        )
+
+
+def times_of(shape: Any) -> int:
+    """Return how often a constraint is wanted."""
+    times = (shape.get("count"), shape.get("exactly")) if isinstance(shape, dict) else ()
+    return next((each for each in times if each), 1)
 
 
 def words_of(shape: Any) -> Iterator[str]:

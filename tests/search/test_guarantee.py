@@ -10,6 +10,7 @@ import pytest
 
 from lexbeam.errors import ConstraintError
 from lexbeam.search import Form, Pattern, decode
+from lexbeam.search.automaton import plans
 from lexbeam.search.automaton.trace import trace
 from lexbeam.testing import HistoryScorer, TableScorer
 
@@ -218,3 +219,16 @@ def test_a_word_that_would_be_one_too_many_is_not_begun_where_no_word_goes_on() 
         scorer = HistoryScorer(3, eos=0, seed=seed, word_starts=[1, 1, 1])
         found = decode(scorer, ["s"], [[begins, twice, twice]], beam_size=1, **marks)[0][0]
         assert found.tokens.count(1) == 2
+
+
+def test_a_plan_is_known_before_there_is_no_time_to_follow_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plans, "_MOST_WORK", 0)
+    phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
+    scorer = HistoryScorer(8, eos=0, seed=3)
+    for longest in (136, 138, 140):
+        (found,) = decode(
+            scorer, ["s"], [phrases], avoid=[[(4, 4)]], max_length=longest, beam_size=1
+        )
+        assert all(trace(phrases, found[0].tokens).met)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import sentencepiece
 
+import lexbeam
 from lexbeam.constraints.parsing import Reader
 from lexbeam.text.spelling import TargetText
 from lexbeam.text.word_boundaries import contains
@@ -76,3 +77,16 @@ def test_a_long_list_is_banned_only_where_it_matters(
     assert not contains(result.text, "mat")
     assert jobs[1] == 0
     assert jobs[2] >= 100
+
+
+def test_a_word_does_not_come_back_before_the_bytes_of_a_sign() -> None:
+    asked: list[Any] = [
+        "http://x.org/a?b=c",
+        {"gap": ["☺", "€"], "count": 5},
+        {"text": "don't", "count": 2},
+    ]
+    translate, text = lexbeam.load().translate, "She said: “I don't know!”"
+    result = translate(text, asked, ["Sie"], "z. B. ", beam_size=1, algorithm="beam")
+    assert result.unavoided == []
+    assert not contains(result.text, "Sie")
+    assert all(report.met for report in result.constraints)

@@ -134,3 +134,11 @@ def test_a_term_is_not_torn_from_a_hyphen(translator: lexbeam.Translator) -> Non
     text = "The company wants to build a new factory in Berlin."
     found = translator.translate(text, [{"text": "Werk", "source": "factory"}]).text
     assert "- Werk" not in found
+
+
+def test_what_is_impossible_is_refused_with_ties_as_without(
+    translator: lexbeam.Translator,
+) -> None:
+    asked = [{"suffix": "<b>", "source": "Yes"}, {"suffix": "Dampfschiff"}]
+    with pytest.raises(ConstraintError, match=r'"<b>", "Dampfschiff" can.t all be placed$'):
+        translator.translate("Yes", asked)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lexbeam.errors import ConstraintError
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import FloatArray, IntArray, Tokens
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
@@ -86,9 +87,23 @@ def draft_batch(
         avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
         for i, each in enumerate(requests)
     ]
-    compiled = compile_requests(scorer, asked, batch.limits, words)
+    compiled = _compile_what_is_possible(batch, asked, requests)
     answered = [sentence for sentence, each in displaced.items() if each is None]
     return Drafted(compiled, state, draft, outputs, answered)
+
+
+def _compile_what_is_possible(
+    batch: Batch, asked: list[Request], given: Sequence[Request]
+) -> Compiled:
+    """Compile what is asked of a batch, and what was given of sentences that are impossible so."""
+    while True:
+        try:
+            return compile_requests(batch.scorer, asked, batch.limits, batch.words)
+        except ConstraintError as error:
+            at = error.sentence
+            if at is None or asked[at] is given[at]:
+                raise
+            asked[at] = given[at]
 
 
 def _write_drafts(

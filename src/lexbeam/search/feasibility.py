@@ -63,9 +63,9 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
     """Raise if so many tokens after the prefix are more than there may be."""
     phrases, avoided = request.subjects, request.avoided_subjects
     if need >= NEVER:
+        without = f" without one of the avoided phrases [{listed(avoided)}]" if avoided else ""
         raise ConstraintError(
-            f"phrases {listed(phrases)} can't all be placed "
-            f"without one of the avoided phrases [{listed(avoided)}]",
+            f"phrases {listed(phrases)} can't all be placed{without}",
             *phrases,
             *avoided,
             sentence=sentence,

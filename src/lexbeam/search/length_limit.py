@@ -120,6 +120,7 @@ class LengthLimit:
         row's best are used: more were proposed than usual, and what is used must not depend on
         other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
+        self._look_first(here, sentence)
 
         def late(rows: IntArray, ids: IntArray) -> BoolArray:
             # Padding is left out: what is known of a state must not depend on other sentences.
@@ -138,6 +139,16 @@ class LengthLimit:
                 :, None
             ]
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
+
+    def _look_first(self, here: States, sentence: IntArray) -> None:
+        """Find out what hypotheses need at the first step at which their limit may be tight.
+
+        From then on each has a token after which there is room for what is missing.
+        """
+        assert self._remaining is not None
+        rows = np.flatnonzero(self._step == self._tight_from[sentence])
+        if len(rows):
+            self._remaining.needs(here.take(rows), self._sentences[sentence[rows]])
 
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:
         """Return a mask of the states that can't meet their constraints within the limit any more.

@@ -7,12 +7,13 @@ in other tokens, or a phrase runs into the word before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import find_all
 from lexbeam.errors import InputError
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
@@ -84,10 +85,29 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
-            if tokens not in sentence.avoid and not needed:
-                sentence.avoid.append(tokens)
+            if not needed:
+                came_back = [tokens]
+                if tokens in sentence.avoid:
+                    came_back = list(_going_on(document, hypothesis, tokens, ids))
+                sentence.avoid += [each for each in came_back if each not in sentence.avoid]
         _avoid_in_compounds(document, sentence, hypothesis, text)
     return _banned(sentence) > known
+
+
+def _going_on(
+    document: Document, hypothesis: Hypothesis, tokens: Tokens, demanded: Sequence[Tokens]
+) -> Iterator[Beginning]:
+    """Yield a word that is avoided with the token behind it, where that is none of its letters.
+
+    To the search such a token may go on with the word: it can't tell what the bytes of a character
+    will be.
+    """
+    word = document.target.decode(tokens)
+    for start in find_subsequence(hypothesis.tokens, tokens):
+        longer = tuple(hypothesis.tokens[start : start + len(tokens) + 1])
+        goes_on = document.target.decode(longer)[len(word) :][:1].isalnum()
+        if not goes_on and not any(find_subsequence(ids, longer) for ids in demanded):
+            yield Beginning(longer)
 
 
 def _banned(sentence: SentenceState) -> int:

@@ -161,3 +161,16 @@ def test_a_search_is_the_same_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(written) == 2  # a single phrase is searched without a draft
     monkeypatch.setattr(engine, "draft", None)
     assert search() == at_once
+
+
+def test_lists_in_eight_bits_give_the_same_in_a_batch_as_one_by_one() -> None:
+    engine = make(listed=True, rounded=True)
+    rows, ask = np.arange(len(SOURCES)), np.array([[engine.eos, 7]] * len(SOURCES))
+    none, begin = np.zeros((len(SOURCES), 0), np.int64), np.full(len(SOURCES), engine.bos)
+    together = engine.step(engine.start(SOURCES, [[7]] * len(SOURCES)), begin, rows, ask, none, 4)
+    for row, source in enumerate(SOURCES):
+        state = engine.start([source], [[7]])
+        alone = engine.step(state, begin[:1], rows[:1], ask[:1], NONE, 4)
+        assert together.top_ids[row].tolist() == alone.top_ids[0].tolist()
+        np.testing.assert_allclose(together.top_scores[row], alone.top_scores[0], atol=1e-5)
+        np.testing.assert_allclose(together.ask_scores[row], alone.ask_scores[0], atol=1e-5)

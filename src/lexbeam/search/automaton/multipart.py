@@ -7,11 +7,14 @@ belongs to one sentence. A batch without such patterns does nothing of this.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search.arrays import (
     Bits,
+    BoolArray,
     IntArray,
     Tokens,
     intersects,
@@ -20,6 +23,7 @@ from lexbeam.search.arrays import (
     pack_rows_of_bits,
 )
 from lexbeam.search.automaton.bit_layout import BitLayout, Register
+from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.trie import Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
 
@@ -105,6 +109,7 @@ class MultipartPatterns:
         )
         self._always = pack_rows([[not bits for bits in row] for row in enabled], fill=0) > 0
         self._sizes = pack_rows([[stage.size for stage in row] for row in stages], fill=0)
+        self._stages_of = [_Stages.of(row, bit_arrays) for row in stages]
 
     def unwind_ends(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""
@@ -144,8 +149,8 @@ class MultipartPatterns:
         Bits that stand for no stage are all set in the second.
         """
         owner = self._owners[node]
-        if owner.size and owner.min() == owner.max():  # One row of the tables is enough for all.
-            owner = owner.ravel()[:1].reshape((1,) * owner.ndim)
+        if len(self._stages_of) == 2:  # a single sentence, and padding, which has no stages
+            return self._count_in_one(node, owner == 1, seen)
         bits = [array[..., None] for array in seen]
         done = intersects(self._reached, owner, bits)  # shape: (…, stages)
         tokens: IntArray = (self._sizes[owner] * done).sum(axis=-1)
@@ -156,6 +161,18 @@ class MultipartPatterns:
             for others, wanted in zip(self._others, self._wanted, strict=True)
         )
 
+    def _count_in_one(
+        self, node: IntArray, padding: BoolArray, seen: Bits
+    ) -> tuple[IntArray, Bits]:
+        """Count as `count` does, in a batch of one sentence."""
+        tokens, wanted = self._stages_of[0].count_reached(seen)
+        if padding.any():
+            tokens = np.where(padding, 0, tokens)
+            wanted = tuple(np.where(padding, np.uint64(0), bits) for bits in wanted)
+        return tokens, tuple(
+            others[node] | bits for others, bits in zip(self._others, wanted, strict=True)
+        )
+
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return the bits of what was seen, where registers only say which stage was reached."""
         return tuple(
@@ -164,6 +181,53 @@ class MultipartPatterns:
                 seen, self._no_registers, of_use, self._others, strict=True
             )
         )
+
+
+class _Stages(NamedTuple):
+    """The stages of one sentence, by the arrays in which they have bits.
+
+    Most have bits in one array only, so that looking at each of them there is far less than
+    looking at all of them in all arrays. # The second of each pair is (stages with such bits,).
+    """
+
+    reached: list[tuple[IntArray, NDArray[np.uint64]]]
+    enabled: list[tuple[IntArray, NDArray[np.uint64]]]
+    wanted: list[tuple[IntArray, NDArray[np.uint64]]]
+    always: BoolArray  # shape: (stages,)
+    sizes: IntArray  # shape: (stages,)
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage], bit_arrays: int) -> _Stages:
+        def by_array(sets: Sequence[int]) -> list[tuple[IntArray, NDArray[np.uint64]]]:
+            packed = pack_bits(sets, bit_arrays)
+            return [(np.flatnonzero(array), array[array != 0]) for array in packed]
+
+        return cls(
+            by_array([stage.reached for stage in stages]),
+            by_array([stage.enabled for stage in stages]),
+            by_array([stage.wanted for stage in stages]),
+            np.array([not stage.enabled for stage in stages], np.bool_),
+            np.array([stage.size for stage in stages], np.int64),
+        )
+
+    def count_reached(self, seen: Bits) -> tuple[IntArray, Bits]:
+        """Return the tokens of the stages reached, and the bits of those that are of use now."""
+        done = self._share(self.reached, seen)
+        of_use = (self.always | self._share(self.enabled, seen)) & ~done
+        wanted = tuple(
+            np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1)
+            for stages, bits in self.wanted
+        )
+        tokens: IntArray = done @ self.sizes
+        return tokens, wanted
+
+    def _share(self, table: Sequence[tuple[IntArray, NDArray[np.uint64]]], seen: Bits) -> BoolArray:
+        """Return a mask of the stages that share a bit with others. # shape: (…, stages)."""
+        shared = np.zeros((*seen[0].shape, len(self.sizes)), np.bool_)
+        for (stages, bits), array in zip(table, seen, strict=True):
+            if len(stages):
+                shared[..., stages] |= (array[..., None] & bits) != 0
+        return shared
 
 
 def _moving(layout: BitLayout, at_words: bool) -> int:

@@ -162,12 +162,13 @@ class PartTables:
         What has to be the end of the output is still to be said as long as anything else is.
         ``shape`` is that of the hypotheses, (sentences, …). # shape: (parts, sentences, …)
         """
-        seen: BoolArray | None = None
+        seen = np.zeros((len(self.sizes), *shape), np.bool_)
         for table, bits in zip(self._reached, states.seen, strict=True):
-            there = (table[:, :, None] & bits.reshape(shape)) != 0
-            seen = there if seen is None else seen | there
-        if seen is None:
-            return np.zeros((0, *shape), np.bool_)
+            if len(self._reached) == 1:
+                seen = (table[:, :, None] & bits.reshape(shape)) != 0
+                break
+            parts = np.flatnonzero(table.any(axis=1))  # most have bits in one array only
+            seen[parts] |= (table[parts, :, None] & bits.reshape(shape)) != 0
         unseen = ~seen & (self.sizes > 0)[:, :, None]
         if self._at_end is not None:
             unseen |= self._at_end[:, :, None] & self._others(unseen)

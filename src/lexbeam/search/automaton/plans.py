@@ -187,7 +187,7 @@ class Plans:
         """
         if not tokens.shape[1]:
             return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
-        self._tries_left -= tokens.size
+        self._tries_left -= int(np.count_nonzero(tokens != PAD))
         after, forbidden = self._look_ahead(states, tokens)
         need = self._missing(after, forbidden)
         rows, best = np.arange(len(need)), need.argmin(axis=1)

@@ -77,7 +77,11 @@ class RemainingTokens:
         """Return the largest need of a state that the search can reach, or a bound on it."""
         layout = self._automaton.layouts[sentence]
         if solved is None:
-            if any(goal.exact for goal in layout.goals) and not self._is_proven(sentence):
+            proven = self._is_proven(sentence)
+            hindered = _is_hindered(layout, self._automaton.tries[sentence])
+            if proven and not hindered:
+                return layout.hard_size  # No word has to go on before the plan begins.
+            if not proven and any(goal.exact for goal in layout.goals):
                 return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice
             # that is far more than has been seen; it only makes the search look earlier.
