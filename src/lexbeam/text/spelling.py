@@ -121,11 +121,6 @@ class TargetText:
         known = tokens if self._literals is None else self._literals.known(tokens)
         return self._processor.id_to_piece([i if i < size else self._eos for i in known])
 
-    def token_of(self, piece: str) -> int | None:
-        """Return the token of a piece, None if the vocabulary does not have it."""
-        token = self._processor.piece_to_id(piece)
-        return None if token == self._processor.unk_id() else int(token)
-
     def tokens_at(
         self, ids: Sequence[int], span: Span, phrases: Sequence[Spelling] = ()
     ) -> tuple[int, ...]:
@@ -318,6 +313,12 @@ class TargetText:
         has_unknowns = self._processor.unk_id() in ids
         surface = self._processor.decode(list(pieces)).strip()
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
+
+
+def token_of(target: TargetText, piece: str) -> int | None:
+    """Return the token of a piece, None if the vocabulary does not have it."""
+    token = target._processor.piece_to_id(piece)
+    return None if token == target._processor.unk_id() else int(token)
 
 
 def spell_inside(target: TargetText, phrase: str) -> list[Spelling]:

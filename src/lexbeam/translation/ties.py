@@ -26,7 +26,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches, variants
 from lexbeam.text.compounds import word_around
 from lexbeam.text.phrases import Spelling
-from lexbeam.text.spelling import TargetText, spell_inside
+from lexbeam.text.spelling import TargetText, spell_inside, token_of
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
@@ -200,7 +200,7 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
 
 def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
     """Return the tokens of phrases with a space between them and a hyphen: *Core- Projekt*."""
-    hyphen = target.token_of("-")
+    hyphen = token_of(target, "-")
     return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
 
 
