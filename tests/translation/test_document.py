@@ -161,7 +161,7 @@ def test_what_is_soft_is_met_wholly_or_not_at_all(translator: Translator) -> Non
     assert len(report.spans) == 2
 
 
-def test_what_is_given_up_is_not_searched_for_again(
+def test_what_is_given_up_is_searched_for_once_more_at_most(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[int]] = []
@@ -172,9 +172,9 @@ def test_what_is_given_up_is_not_searched_for_again(
         return decode(self, jobs, *others)
 
     monkeypatch.setattr(type(translator._decoder), "_decode", noted)
-    result = ask(translator, {"order": ["Haus", "casa"], "soft": 0.1})
-    assert result.constraints[0].dropped
-    assert asked == [[1], [0]]  # with it, and without
+    result = ask(translator, *({"order": [a, "casa"], "soft": 0.1} for a in ("Haus", "gatos", "z")))
+    assert all(report.dropped for report in result.constraints)
+    assert asked == [[3], [3], [0]]  # with them, with spaces before them, and without
 
 
 def test_prices_are_differences_of_log_probability(translator: Translator) -> None:

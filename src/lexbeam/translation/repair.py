@@ -34,13 +34,13 @@ def repair(document: Document) -> JobGenerator[None]:
     Where the search then finds nothing, what was found before stays; the report says what is
     missing or unavoided in it.
     """
-    for _ in range(REPAIRS):
+    for turn in range(REPAIRS):
         excessive = _excessive(document)
         broken = [
             sentence
             for sentence in document.sentences
             if _avoid_what_came_back(document, sentence)
-            | _respell_missing(document, sentence)
+            | _respell_missing(document, sentence, also_given_up=turn == 0)
             | _require_more(document, sentence)
             | _limit_excess(document, sentence, excessive)
         ]
@@ -145,14 +145,17 @@ def _invented(document: Document, sentence: SentenceState, text: str) -> list[Sp
     ]
 
 
-def _respell_missing(document: Document, sentence: SentenceState) -> bool:
+def _respell_missing(document: Document, sentence: SentenceState, also_given_up: bool) -> bool:
     """Give phrases a space of their own where they ran into the word before.
 
-    What the search itself gave up ran into nothing. Return whether there was anything to do.
+    What the search itself gave up ran into nothing, but may be worth its cost with a space.
+    Return whether there was anything to do.
     """
     changed = False
-    searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
-    given_up = {piece.unit for piece, met in searched if not met}
+    given_up: set[int] = set()
+    if not also_given_up:
+        searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
+        given_up = {piece.unit for piece, met in searched if not met}
     for _, units in _unmet(document, sentence):
         for unit in (unit for unit in units if unit not in given_up):
             demand = document.demand(unit)
