@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import lexbeam
 from helpers.toy_text import EchoScorer
 from lexbeam.errors import ConstraintError
 from lexbeam.models.model import Model
@@ -162,19 +163,42 @@ def test_what_is_soft_is_met_wholly_or_not_at_all(translator: Translator) -> Non
 
 
 def test_what_is_given_up_is_searched_for_once_more_at_most(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[list[int]] = []
+    translator = lexbeam.load()
+    words = [
+        "Haus",
+        "Passwort",
+        "Kennwort",
+        "Baum",
+        "Name",
+        "Server",
+        "Option",
+        "Schaltfläche",
+        "falsch",
+        "kann",
+        "bitte",
+        "nicht",
+        "Datei",
+        "Ordner",
+        "Liste",
+        "Fenster",
+        "Seite",
+    ]
+    asked: list[int] = []
     decode = type(translator._decoder)._decode
 
     def noted(self: Any, jobs: list[Any], *others: Any) -> Any:
-        asked.append([len(job.phrases) for job in jobs])
+        asked.append(len(jobs[0].phrases))
         return decode(self, jobs, *others)
 
     monkeypatch.setattr(type(translator._decoder), "_decode", noted)
-    result = ask(translator, *({"order": [a, "casa"], "soft": 0.1} for a in ("Haus", "gatos", "z")))
-    assert all(report.dropped for report in result.constraints)
-    assert asked == [[3], [3], [0]]  # with them, with spaces before them, and without
+    orders = [{"order": [words[i], words[i + 3], words[i + 9]], "soft": 5} for i in range(8)]
+    translator.translate("The password is wrong.", orders)
+    # With all of them, with spaces before those that were given up, and without those.
+    assert asked[:2] == [8, 8]
+    assert asked[2] < 8
+    assert len(asked) == 3
 
 
 def test_prices_are_differences_of_log_probability(translator: Translator) -> None:
