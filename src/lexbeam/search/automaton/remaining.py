@@ -32,6 +32,8 @@ _MOST_MOVES = 1 << 14
 _MOST_HELPFUL = 96
 """Of more tokens than this only some are asked for."""
 _MOST_BITS_OF_KEYS = 40
+_MOST_TO_GO_ON = 16
+"""Tokens after which a word that may not end can have become one that may, far more than seen."""
 
 
 class _Needs(NamedTuple):
@@ -79,8 +81,8 @@ class RemainingTokens:
         if solved is None:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
-            if proven and not hindered:
-                return layout.hard_size  # No word has to go on before the plan begins.
+            if proven:  # A word may have to go on before the plan begins, if something is avoided.
+                return layout.hard_size + hindered * _MOST_TO_GO_ON
             if not proven and any(goal.exact for goal in layout.goals):
                 return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice
