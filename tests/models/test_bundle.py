@@ -433,6 +433,7 @@ MATRIX = "encoder_l1_ffn_W1"
         (MATRIX, lambda array: array.astype(complex), "values of type complex128"),
         (MATRIX, lambda array: array.astype(np.int64), "values of type int64"),
         (MATRIX, lambda array: array.ravel(), "has the shape"),
+        (MATRIX, lambda array: array.ravel()[0], "has the shape"),
         (MATRIX, lambda array: array[:0], "don't fit the shape"),
         (MATRIX, lambda array: array.astype(np.float32) * np.float32(np.nan), "not numbers"),
         (MATRIX, lambda _: None, f"the weight '{MATRIX}' is missing"),
@@ -448,6 +449,7 @@ MATRIX = "encoder_l1_ffn_W1"
         ("encoder_l1_ffn_b1", lambda array: np.full_like(array, 3e38), "not numbers below"),
         ("encoder_l1_ffn_b1", lambda array: array[:, :1], "or its bias another"),
         ("Wemb", lambda array: array[:1], "has the shape"),
+        ("Wemb", lambda array: array.ravel()[0], "has the shape"),
         ("decoder_ff_logit_out_b", lambda array: array[:, :1], "it must be 40"),
     ],
 )

@@ -146,7 +146,8 @@ class StoredWeights(Mapping[str, Weight]):
         if name + _SCALE not in self._members:
             raise ModelError(f"the scale of {name} is missing")
         scale = self._array(name + _SCALE)
-        expected = (len(values), 1) if name.endswith("Wemb") else (1, values.shape[-1])
+        rows, columns = values.shape if values.ndim == 2 else (0, 0)
+        expected = (rows, 1) if name.endswith("Wemb") else (1, columns)
         if values.ndim != 2 or scale.shape != expected or scale.dtype != np.float32:
             raise ModelError(
                 f"the weight {name} has the shape {values.shape} and scales {scale.shape}"
