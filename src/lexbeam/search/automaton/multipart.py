@@ -109,7 +109,8 @@ class MultipartPatterns:
         )
         self._always = pack_rows([[not bits for bits in row] for row in enabled], fill=0) > 0
         self._sizes = pack_rows([[stage.size for stage in row] for row in stages], fill=0)
-        self._stages_of = [_Stages.of(row, bit_arrays) for row in stages]
+        # Of a single sentence, beside which there is only padding; None: there are several.
+        self._single = _Stages.of(stages[0], bit_arrays) if len(stages) == 2 else None
 
     def unwind_ends(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""
@@ -149,8 +150,8 @@ class MultipartPatterns:
         Bits that stand for no stage are all set in the second.
         """
         owner = self._owners[node]
-        if len(self._stages_of) == 2:  # a single sentence, and padding, which has no stages
-            return self._count_in_one(node, owner == 1, seen)
+        if self._single is not None:
+            return self._count_in_one(self._single, node, owner == 1, seen)
         bits = [array[..., None] for array in seen]
         done = intersects(self._reached, owner, bits)  # shape: (…, stages)
         tokens: IntArray = (self._sizes[owner] * done).sum(axis=-1)
@@ -162,10 +163,10 @@ class MultipartPatterns:
         )
 
     def _count_in_one(
-        self, node: IntArray, padding: BoolArray, seen: Bits
+        self, stages: _Stages, node: IntArray, padding: BoolArray, seen: Bits
     ) -> tuple[IntArray, Bits]:
-        """Count as `count` does, in a batch of one sentence."""
-        tokens, wanted = self._stages_of[0].count_reached(seen)
+        """Count as `count` does, in a batch of one sentence; padding has no stages."""
+        tokens, wanted = stages.count_reached(seen)
         if padding.any():
             tokens = np.where(padding, 0, tokens)
             wanted = tuple(np.where(padding, np.uint64(0), bits) for bits in wanted)

@@ -111,6 +111,8 @@ class PartTables:
         self.sizes = _by_part([[part.size for part in row] for row in rows], 0).astype(float)
         reached = pack_rows_of_bits([[part.reached for part in row] for row in rows], arrays)
         self._reached = tuple(np.ascontiguousarray(bits.T) for bits in reached)
+        # The parts that have bits in each array, mostly each in one. # shape: (parts in it,)
+        self._in_array = [np.flatnonzero(bits.any(axis=1)) for bits in self._reached]
         at_end = _by_part([[part.at_end for part in row] for row in rows], 0) > 0
         self._at_end: BoolArray | None = at_end if at_end.any() else None
         # The soft constraint that each belongs to, -1: none. # shape: (parts, sentences)
@@ -163,11 +165,8 @@ class PartTables:
         ``shape`` is that of the hypotheses, (sentences, …). # shape: (parts, sentences, …)
         """
         seen = np.zeros((len(self.sizes), *shape), np.bool_)
-        for table, bits in zip(self._reached, states.seen, strict=True):
-            if len(self._reached) == 1:
-                seen = (table[:, :, None] & bits.reshape(shape)) != 0
-                break
-            parts = np.flatnonzero(table.any(axis=1))  # most have bits in one array only
+        given = zip(self._in_array, self._reached, states.seen, strict=True)
+        for parts, table, bits in given:
             seen[parts] |= (table[parts, :, None] & bits.reshape(shape)) != 0
         unseen = ~seen & (self.sizes > 0)[:, :, None]
         if self._at_end is not None:

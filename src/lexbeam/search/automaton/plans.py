@@ -45,9 +45,9 @@ _Key = tuple[int, ...]
 class Plans:
     """The plans of one sentence.
 
-    ``tokens`` are those that a plan may need beside the ones that go on with a constraint;
-    ``longest`` is the length of the longest plan. ``proven`` says that `SideBySide` is the length
-    of a plan for each state, so that plans need not be followed to know it.
+    ``tokens`` are those that a plan may need beside the ones that go on with a constraint.
+    ``proven`` says that `SideBySide` is the length of a plan for each state, so that plans need
+    not be followed to know it.
     """
 
     def __init__(
@@ -55,13 +55,11 @@ class Plans:
         automaton: Automaton,
         sentence: int,
         tokens: IntArray,
-        longest: int,
         proven: bool,
     ) -> None:
         self._automaton = automaton
         self._sentence = sentence
         self._tokens = tokens
-        self._longest = longest
         self._proven = proven
         self._enough = SideBySide(automaton, sentence)
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
@@ -137,10 +135,10 @@ class Plans:
         return list(zip(*(a.tolist() for a in (states.node, *states.met)), strict=True))
 
     def _follow(self, states: States, keys: Sequence[_Key]) -> None:
-        """Follow the plans of states to their ends, or to where they are known."""
+        """Follow the plans of states to their ends, or to where they are known or go in circles."""
         paths: list[dict[_Key, None]] = [{key: None} for key in keys]
         rows = np.arange(len(paths))  # those that go on
-        for _ in range(self._longest + 1):
+        while len(rows):
             done = self._is_done(states)
             for row in rows[done].tolist():
                 self._remember(list(paths[row]), 0)
@@ -154,7 +152,7 @@ class Plans:
             for number, (row, key) in enumerate(reached):
                 if key in self._known:
                     self._remember([*paths[row], key], self._known[key])
-                elif key not in paths[row]:  # Otherwise the plan goes round in a circle.
+                elif key not in paths[row]:
                     paths[row][key] = None
                     going.append(number)
             states, rows = states.take(np.array(going, np.int64)), rows[going]

@@ -62,6 +62,7 @@ class RemainingTokens:
         self._chained = chained
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
         self._plans: dict[int, Plans] = {}
+        self._proven: dict[int, bool] = {}
         self._laid_out = False
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
@@ -158,13 +159,18 @@ class RemainingTokens:
                 self._automaton,
                 sentence,
                 self.helpful_tokens(sentence),
-                self._most_needed_in(sentence, None),
                 self._is_proven(sentence),
             )
         return self._plans[sentence]
 
     def _is_proven(self, sentence: int) -> bool:
         """Return whether writing what is unmet side by side always works (`side_by_side`)."""
+        if sentence not in self._proven:
+            self._proven[sentence] = self._prove(sentence)
+        return self._proven[sentence]
+
+    def _prove(self, sentence: int) -> bool:
+        """Find that out; it takes a look at all tokens of all phrases."""
         layout, trie = self._automaton.layouts[sentence], self._automaton.tries[sentence]
         words = self._automaton.whole_words
         anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
