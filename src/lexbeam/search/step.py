@@ -40,7 +40,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import TiedStep, Ties
+from lexbeam.search.ties import TieCosts, TiedStep, Ties
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -180,6 +180,7 @@ class SearchStep:
             candidates, ended = self._close_early(
                 beam, live, may_end, candidates, ended, sizes, automaton
             )
+        candidates, costs = _settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth, unit = candidates.score, None
@@ -197,9 +198,7 @@ class SearchStep:
             ended,
             lambda score: policy.select(banks, score if unit is None else score / unit),
         )
-        if answer.tied is not None:
-            assert self.ties is not None
-            chosen = _with_penalties(chosen, answer.tied, self.prefix.first, self.ties, beam)
+        chosen = _with_costs(chosen, costs)
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
@@ -325,22 +324,21 @@ def _fill_beam(
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
-def _with_penalties(
-    chosen: Chosen, tied: TiedStep, first: IntArray, ties: Ties, beam: Beam
-) -> Chosen:
-    """Add what the chosen candidates paid for their ties, so that it can be taken back.
+def _settle(
+    ties: Ties | None, candidates: Candidates, beam: Beam, tied: TiedStep | None, first: IntArray
+) -> tuple[Candidates, TieCosts | None]:
+    """Give candidates back what ties have cost them, if they cost anything."""
+    if ties is None or tied is None:
+        return candidates, None
+    return ties.settle(candidates, beam, tied, first)
 
-    ``first`` is what the search itself offers to each sentence, the end or a forced token: it
-    costs nothing. # shape: (sentences,)
-    """
-    candidates = chosen.candidates
-    assert candidates.states is not None
-    penalty = tied.penalty(candidates.row[candidates.slot], candidates.token)
-    penalty = np.where(candidates.token == first[:, None], 0.0, penalty)
-    paid = penalty if beam.paid is None else penalty + beam.paid.ravel()[candidates.slot]
-    paid, refund = ties.refund(candidates.states, paid)
-    candidates = candidates._replace(score=candidates.score + refund)
-    return chosen._replace(candidates=candidates, penalty=penalty - refund, paid=paid)
+
+def _with_costs(chosen: Chosen, costs: TieCosts | None) -> Chosen:
+    """Add what ties cost the chosen candidates, if they cost anything."""
+    if costs is None or chosen.indices is None:
+        return chosen
+    penalty, paid = (pick(each, chosen.indices) for each in costs)
+    return chosen._replace(penalty=penalty, paid=paid)
 
 
 def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:
