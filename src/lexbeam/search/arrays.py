@@ -29,6 +29,9 @@ They are kept apart, not as one array of two dimensions: nearly every batch need
 and then no operation has an axis to reduce.
 """
 
+SparseBits = tuple[tuple[int, NDArray[np.uint64]], ...]
+"""Those arrays of some sets of bits that have any, each with its number."""
+
 _64_BITS = (1 << 64) - 1
 
 _FEW_ROWS = 32
@@ -68,20 +71,70 @@ def pack_rows_of_bits(rows: Sequence[Sequence[int]], arrays: int) -> Bits:
     return tuple(bits.reshape(len(rows), longest) for bits in pack_bits(filled, arrays))
 
 
+def leave_out_empty(bits: Bits) -> SparseBits:
+    """Return the arrays that have any bits, one at least."""
+    return tuple((n, a) for n, a in enumerate(bits) if a.any()) or tuple(enumerate(bits[:1]))
+
+
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
     return sum(int(array[index]) << (64 * number) for number, array in enumerate(bits))
 
 
 def intersects(
-    table: Bits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
+    table: SparseBits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
 ) -> NDArray[np.bool_]:
     """Return a mask of the sets, taken from rows of a table, that share a member with others."""
-    common: NDArray[np.uint64] = table[0][rows] & others[0]
-    for array, other in zip(table[1:], others[1:], strict=True):
-        common |= array[rows] & other
+    first, array = table[0]
+    common: NDArray[np.uint64] = array[rows] & others[first]
+    for number, array in table[1:]:
+        common |= array[rows] & others[number]
     shared: NDArray[np.bool_] = common != 0
     return shared
+
+
+class BitSets:
+    """Some sets of bits, each of which is compared with many others.
+
+    A set that has bits in several arrays is put together from what it has in each, and sets that
+    are alike in an array are compared there once.
+    """
+
+    def __init__(self, sets: Sequence[int], arrays: int) -> None:
+        self._number = len(sets)
+        by_array: list[dict[int, list[int]]] = [{} for _ in range(arrays)]
+        for index, bits in enumerate(sets):
+            for number, pieces in enumerate(by_array):
+                piece = bits >> (64 * number) & _64_BITS
+                if piece or arrays == 1:
+                    pieces.setdefault(piece, []).append(index)
+        # For each array that counts: the pieces of sets in it, the sets that have a piece there,
+        # and which piece each of them has.
+        self._pieces = [
+            (
+                number,
+                np.array(list(pieces), np.uint64),
+                np.array([index for owned in pieces.values() for index in owned]),
+                np.repeat(np.arange(len(pieces)), [len(owned) for owned in pieces.values()]),
+            )
+            for number, pieces in enumerate(by_array)
+            if pieces
+        ]
+
+    def __len__(self) -> int:
+        return self._number
+
+    def share(self, others: Bits) -> NDArray[np.bool_]:
+        """Return a mask of the sets that share a member with each of some others.
+
+        # shape: (…, sets), where the others have shape (…).
+        """
+        shape = np.shape(others[0])
+        shared = np.zeros((self._number, int(np.prod(shape))), np.bool_)
+        for number, pieces, sets, piece_of_set in self._pieces:
+            found = (others[number].ravel() & pieces[:, None]) != 0
+            shared[sets] |= found[piece_of_set]
+        return np.ascontiguousarray(shared.T).reshape(*shape, self._number)
 
 
 @lru_cache(maxsize=256)

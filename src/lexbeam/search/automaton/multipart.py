@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from lexbeam.search.arrays import (
     Bits,
+    BitSets,
     BoolArray,
     IntArray,
     Tokens,
     intersects,
+    leave_out_empty,
     pack_bits,
     pack_rows,
     pack_rows_of_bits,
@@ -100,10 +102,9 @@ class MultipartPatterns:
         """Lay the stages of each sentence side by side. # shape of all: (sentences, stages)."""
         stages = [layout.stages for layout in layouts]
         enabled = [[stage.enabled for stage in row] for row in stages]
-        self._reached = pack_rows_of_bits(
-            [[stage.reached for stage in row] for row in stages], bit_arrays
-        )
-        self._enabled = pack_rows_of_bits(enabled, bit_arrays)
+        reached = [[stage.reached for stage in row] for row in stages]
+        self._reached = leave_out_empty(pack_rows_of_bits(reached, bit_arrays))
+        self._enabled = leave_out_empty(pack_rows_of_bits(enabled, bit_arrays))
         self._wanted = pack_rows_of_bits(
             [[stage.wanted for stage in row] for row in stages], bit_arrays
         )
@@ -185,50 +186,36 @@ class MultipartPatterns:
 
 
 class _Stages(NamedTuple):
-    """The stages of one sentence, by the arrays in which they have bits.
+    """The stages of one sentence."""
 
-    Most have bits in one array only, so that looking at each of them there is far less than
-    looking at all of them in all arrays. # The second of each pair is (stages with such bits,).
-    """
-
-    reached: list[tuple[IntArray, NDArray[np.uint64]]]
-    enabled: list[tuple[IntArray, NDArray[np.uint64]]]
+    reached: BitSets
+    enabled: BitSets
     wanted: list[tuple[IntArray, NDArray[np.uint64]]]
+    """For each array of bits the stages that have one in it, and the bits."""
     always: BoolArray  # shape: (stages,)
     sizes: IntArray  # shape: (stages,)
 
     @classmethod
     def of(cls, stages: Sequence[Stage], bit_arrays: int) -> _Stages:
-        def by_array(sets: Sequence[int]) -> list[tuple[IntArray, NDArray[np.uint64]]]:
-            packed = pack_bits(sets, bit_arrays)
-            return [(np.flatnonzero(array), array[array != 0]) for array in packed]
-
+        wanted = pack_bits([stage.wanted for stage in stages], bit_arrays)
         return cls(
-            by_array([stage.reached for stage in stages]),
-            by_array([stage.enabled for stage in stages]),
-            by_array([stage.wanted for stage in stages]),
+            BitSets([stage.reached for stage in stages], bit_arrays),
+            BitSets([stage.enabled for stage in stages], bit_arrays),
+            [(np.flatnonzero(array), array[array != 0]) for array in wanted],
             np.array([not stage.enabled for stage in stages], np.bool_),
             np.array([stage.size for stage in stages], np.int64),
         )
 
     def count_reached(self, seen: Bits) -> tuple[IntArray, Bits]:
         """Return the tokens of the stages reached, and the bits of those that are of use now."""
-        done = self._share(self.reached, seen)
-        of_use = (self.always | self._share(self.enabled, seen)) & ~done
+        done = self.reached.share(seen)
+        of_use = (self.always | self.enabled.share(seen)) & ~done
         wanted = tuple(
             np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1)
             for stages, bits in self.wanted
         )
         tokens: IntArray = done @ self.sizes
         return tokens, wanted
-
-    def _share(self, table: Sequence[tuple[IntArray, NDArray[np.uint64]]], seen: Bits) -> BoolArray:
-        """Return a mask of the stages that share a bit with others. # shape: (…, stages)."""
-        shared = np.zeros((*seen[0].shape, len(self.sizes)), np.bool_)
-        for (stages, bits), array in zip(table, seen, strict=True):
-            if len(stages):
-                shared[..., stages] |= (array[..., None] & bits) != 0
-        return shared
 
 
 def _moving(layout: BitLayout, at_words: bool) -> int:

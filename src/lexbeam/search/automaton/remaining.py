@@ -142,6 +142,19 @@ class RemainingTokens:
                 need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
 
+    def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
+        """Return whether any of the hypotheses might need more tokens than are left after one.
+
+        It is quickly said where a plan takes the place of exact numbers.
+        """
+        for sentence in np.unique(sentences).tolist():
+            rows = np.flatnonzero(sentences == sentence)
+            if self._solve(sentence) is not None:
+                return True
+            if self._plan(sentence).may_be_late(states.take(rows), left[rows]):
+                return True
+        return False
+
     def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
         """Return the need of one hypothesis of one sentence.
 
@@ -211,7 +224,8 @@ class RemainingTokens:
         keys: IntArray = local << self._bits[sentences]
         if not states.met:
             return keys
-        return keys + (states.met[0] & self._bits_of_keys[sentences]).astype(np.int64)
+        met: IntArray = (states.met[0] & self._bits_of_keys[sentences]).astype(np.int64)
+        return keys + met
 
     def _need_by_key(self, sentence: int, keys: IntArray) -> IntArray:
         solved = self._solve(sentence)
