@@ -102,24 +102,18 @@ class BitSets:
 
     def __init__(self, sets: Sequence[int], arrays: int) -> None:
         self._number = len(sets)
-        by_array: list[dict[int, list[int]]] = [{} for _ in range(arrays)]
-        for index, bits in enumerate(sets):
-            for number, pieces in enumerate(by_array):
-                piece = bits >> (64 * number) & _64_BITS
-                if piece or arrays == 1:
-                    pieces.setdefault(piece, []).append(index)
-        # For each array that counts: the pieces of sets in it, the sets that have a piece there,
-        # and which piece each of them has.
-        self._pieces = [
-            (
-                number,
-                np.array(list(pieces), np.uint64),
-                np.array([index for owned in pieces.values() for index in owned]),
-                np.repeat(np.arange(len(pieces)), [len(owned) for owned in pieces.values()]),
-            )
-            for number, pieces in enumerate(by_array)
-            if pieces
-        ]
+        numbers: dict[tuple[int, int], int] = {}
+        pieces_of_sets: list[list[int]] = []
+        for bits in sets:
+            pieces = [(number, bits >> (64 * number) & _64_BITS) for number in range(arrays)]
+            used = [piece for piece in pieces if piece[1]] or pieces[:1]
+            pieces_of_sets.append([numbers.setdefault(piece, len(numbers)) for piece in used])
+        # shape of both: (pieces, 1) and (pieces,)
+        self._pieces = np.array([[piece] for _, piece in numbers], np.uint64)
+        self._arrays = np.array([number for number, _ in numbers], np.int64)
+        # The pieces of the sets one after the other, and where those of each begin.
+        self._listed = np.array(list(chain.from_iterable(pieces_of_sets)), np.int64)
+        self._starts = np.cumsum([0, *map(len, pieces_of_sets)])[:-1]
 
     def __len__(self) -> int:
         return self._number
@@ -129,12 +123,16 @@ class BitSets:
 
         # shape: (…, sets), where the others have shape (…).
         """
-        shape = np.shape(others[0])
-        shared = np.zeros((self._number, int(np.prod(shape))), np.bool_)
-        for number, pieces, sets, piece_of_set in self._pieces:
-            found = (others[number].ravel() & pieces[:, None]) != 0
-            shared[sets] |= found[piece_of_set]
-        return np.ascontiguousarray(shared.T).reshape(*shape, self._number)
+        shape = others[0].shape
+        if not self._number:
+            return np.zeros((*shape, 0), np.bool_)
+        flat = np.array(others).reshape(len(others), -1)
+        found = (flat[self._arrays] & self._pieces) != 0
+        if len(self._listed) > self._number:
+            found = np.logical_or.reduceat(found[self._listed], self._starts, axis=0)
+        elif len(found) < self._number:
+            found = found[self._listed]
+        return np.ascontiguousarray(found.T).reshape(*shape, self._number)
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,7 @@ from lexbeam.search.arrays import (
     BitSets,
     BoolArray,
     IntArray,
+    SparseBits,
     Tokens,
     intersects,
     leave_out_empty,
@@ -168,12 +169,14 @@ class MultipartPatterns:
     ) -> tuple[IntArray, Bits]:
         """Count as `count` does, in a batch of one sentence; padding has no stages."""
         tokens, wanted = stages.count_reached(seen)
+        of_use = [others[node] for others in self._others]
+        for number, bits in wanted:
+            of_use[number] |= bits
         if padding.any():
             tokens = np.where(padding, 0, tokens)
-            wanted = tuple(np.where(padding, np.uint64(0), bits) for bits in wanted)
-        return tokens, tuple(
-            others[node] | bits for others, bits in zip(self._others, wanted, strict=True)
-        )
+            kept = zip(of_use, self._others, strict=True)
+            of_use = [np.where(padding, others[node], bits) for bits, others in kept]
+        return tokens, tuple(of_use)
 
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return the bits of what was seen, where registers only say which stage was reached."""
@@ -190,8 +193,8 @@ class _Stages(NamedTuple):
 
     reached: BitSets
     enabled: BitSets
-    wanted: list[tuple[IntArray, NDArray[np.uint64]]]
-    """For each array of bits the stages that have one in it, and the bits."""
+    wanted: list[tuple[int, IntArray, NDArray[np.uint64]]]
+    """The arrays that have bits of stages, by number: which stages, and their bits."""
     always: BoolArray  # shape: (stages,)
     sizes: IntArray  # shape: (stages,)
 
@@ -201,18 +204,19 @@ class _Stages(NamedTuple):
         return cls(
             BitSets([stage.reached for stage in stages], bit_arrays),
             BitSets([stage.enabled for stage in stages], bit_arrays),
-            [(np.flatnonzero(array), array[array != 0]) for array in wanted],
+            [(n, np.flatnonzero(bits), bits[bits != 0]) for n, bits in enumerate(wanted)],
             np.array([not stage.enabled for stage in stages], np.bool_),
             np.array([stage.size for stage in stages], np.int64),
         )
 
-    def count_reached(self, seen: Bits) -> tuple[IntArray, Bits]:
+    def count_reached(self, seen: Bits) -> tuple[IntArray, SparseBits]:
         """Return the tokens of the stages reached, and the bits of those that are of use now."""
         done = self.reached.share(seen)
         of_use = (self.always | self.enabled.share(seen)) & ~done
         wanted = tuple(
-            np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1)
-            for stages, bits in self.wanted
+            (number, np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1))
+            for number, stages, bits in self.wanted
+            if len(stages)
         )
         tokens: IntArray = done @ self.sizes
         return tokens, wanted
