@@ -40,7 +40,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import TiedStep, Ties
+from lexbeam.search.ties import WIDER, TiedStep, Ties
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -105,6 +105,9 @@ class SearchStep:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
+        if self.ties is not None:
+            # What is best but for its penalty must not hide what is next, in beams of any width.
+            self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
             return self._plain(beam, live)
