@@ -203,7 +203,8 @@ def test_a_term_that_is_due_in_one_sentence_does_not_change_another() -> None:
     scorer = TableScorer(table, bos=0, eos=3, alignment=alignment)
     one = Pattern(((Form((1,)),),), within=2, penalty=2.0)
     chain = Pattern(((Form((0,)),), (Form((4,)),)), penalty=0.5)
-    phrases = [[(2,), (4,), (2,)], [one, one, chain]]
+    either = Pattern(((Form((2,)),),))
+    phrases: list[list[Any]] = [[either, (4,), (2,)], [one, one, chain]]
     ties = [{0: [0]}, {1: [1]}]
     sources = [[1, 2, 3, 4]] * 2
     given: dict[str, Any] = {"beam_size": 1, "algorithm": "beam"}
