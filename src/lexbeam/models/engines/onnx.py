@@ -321,9 +321,14 @@ def _position_tables(
 def _set_apart(memory: dict[str, Any]) -> dict[str, Any]:
     """Take from the memory of a single sentence what its steps don't need; return what drafts do.
 
-    Every input takes its time.
+    Every input takes its time, and so does an axis of sentences that would have to be added to
+    the rows: its part of the output layer has none.
     """
     memory.pop("memory.mask")
+    for name in ("memory.output", "memory.output_scale", "memory.output_offset", "memory.output_bias"):
+        if name in memory:
+            columns = memory[name][0]
+            memory[name] = columns if name == "memory.output" else columns[0]
     return {name: memory.pop(name) for name in _FOR_DRAFT if name in memory}
 
 
