@@ -45,7 +45,9 @@ def translate(
 
 
 def parts(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
+    """Return the finished parts; a run that goes on may be writing others, under other names."""
+    finished = [path for path in sorted(folder.glob("part-*")) if path.suffix != ".part"]
+    return {path.name: path.read_bytes() for path in finished}
 
 
 def everything(folder: Path) -> dict[str, bytes]:

@@ -195,6 +195,29 @@ def test_ties_give_the_same_with_and_without_the_kernel(algorithm: str) -> None:
         assert found[0] == found[1]
 
 
+def test_a_term_that_is_due_in_one_sentence_does_not_change_another() -> None:
+    """The model's best is a term whose place is elsewhere; what is next must be seen, too."""
+    random = np.random.default_rng(6828)
+    table = np.log(random.dirichlet(np.full(5, 0.7), 5))
+    alignment = random.dirichlet(np.full(4, 0.3), 5)
+    scorer = TableScorer(table, bos=0, eos=3, alignment=alignment)
+    one = Pattern(((Form((1,)),),), within=2, penalty=2.0)
+    chain = Pattern(((Form((0,)),), (Form((4,)),)), penalty=0.5)
+    either = Pattern(((Form((2,)),),))
+    phrases: list[list[Any]] = [[either, (4,), (2,)], [one, one, chain]]
+    ties = [{0: [0]}, {1: [1]}]
+    sources = [[1, 2, 3, 4]] * 2
+    given: dict[str, Any] = {"beam_size": 1, "algorithm": "beam"}
+    batch = decode(scorer, sources, phrases, max_length=[2, 3], ties=ties, **given)
+    for number in range(2):
+        only = slice(number, number + 1)
+        limits = [2, 3][only]
+        alone = decode(
+            scorer, sources[only], phrases[only], max_length=limits, ties=ties[only], **given
+        )
+        assert [one.tokens for one in alone[0]] == [one.tokens for one in batch[number]]
+
+
 def test_outputs_say_where_they_looked_only_if_asked() -> None:
     scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5, alignment=monotone)
     (found,) = decode(scorer, [[1, 2, 3]], max_length=9, align=True)[0]

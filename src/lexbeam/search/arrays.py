@@ -29,6 +29,9 @@ They are kept apart, not as one array of two dimensions: nearly every batch need
 and then no operation has an axis to reduce.
 """
 
+SparseBits = tuple[tuple[int, NDArray[np.uint64]], ...]
+"""Those arrays of some sets of bits that have any, each with its number."""
+
 _64_BITS = (1 << 64) - 1
 
 _FEW_ROWS = 32
@@ -68,20 +71,68 @@ def pack_rows_of_bits(rows: Sequence[Sequence[int]], arrays: int) -> Bits:
     return tuple(bits.reshape(len(rows), longest) for bits in pack_bits(filled, arrays))
 
 
+def leave_out_empty(bits: Bits) -> SparseBits:
+    """Return the arrays that have any bits, one at least."""
+    return tuple((n, a) for n, a in enumerate(bits) if a.any()) or tuple(enumerate(bits[:1]))
+
+
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
     return sum(int(array[index]) << (64 * number) for number, array in enumerate(bits))
 
 
 def intersects(
-    table: Bits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
+    table: SparseBits, rows: NDArray[np.int64], others: Sequence[NDArray[np.uint64]]
 ) -> NDArray[np.bool_]:
     """Return a mask of the sets, taken from rows of a table, that share a member with others."""
-    common: NDArray[np.uint64] = table[0][rows] & others[0]
-    for array, other in zip(table[1:], others[1:], strict=True):
-        common |= array[rows] & other
+    first, array = table[0]
+    common: NDArray[np.uint64] = array[rows] & others[first]
+    for number, array in table[1:]:
+        common |= array[rows] & others[number]
     shared: NDArray[np.bool_] = common != 0
     return shared
+
+
+class BitSets:
+    """Some sets of bits, each of which is compared with many others.
+
+    A set that has bits in several arrays is put together from what it has in each, and sets that
+    are alike in an array are compared there once.
+    """
+
+    def __init__(self, sets: Sequence[int], arrays: int) -> None:
+        self._number = len(sets)
+        numbers: dict[tuple[int, int], int] = {}
+        pieces_of_sets: list[list[int]] = []
+        for bits in sets:
+            pieces = [(number, bits >> (64 * number) & _64_BITS) for number in range(arrays)]
+            used = [piece for piece in pieces if piece[1]] or pieces[:1]
+            pieces_of_sets.append([numbers.setdefault(piece, len(numbers)) for piece in used])
+        # shape of both: (pieces, 1) and (pieces,)
+        self._pieces = np.array([[piece] for _, piece in numbers], np.uint64)
+        self._arrays = np.array([number for number, _ in numbers], np.int64)
+        # The pieces of the sets one after the other, and where those of each begin.
+        self._listed = np.array(list(chain.from_iterable(pieces_of_sets)), np.int64)
+        self._starts = np.cumsum([0, *map(len, pieces_of_sets)])[:-1]
+
+    def __len__(self) -> int:
+        return self._number
+
+    def share(self, others: Bits) -> NDArray[np.bool_]:
+        """Return a mask of the sets that share a member with each of some others.
+
+        # shape: (…, sets), where the others have shape (…).
+        """
+        shape = others[0].shape
+        if not self._number:
+            return np.zeros((*shape, 0), np.bool_)
+        flat = np.array(others).reshape(len(others), -1)
+        found = (flat[self._arrays] & self._pieces) != 0
+        if len(self._listed) > self._number:
+            found = np.logical_or.reduceat(found[self._listed], self._starts, axis=0)
+        elif len(found) < self._number:
+            found = found[self._listed]
+        return np.ascontiguousarray(found.T).reshape(*shape, self._number)
 
 
 @lru_cache(maxsize=256)

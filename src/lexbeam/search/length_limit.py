@@ -61,6 +61,13 @@ class LengthLimit:
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
 
+    def may_be_late(self, here: States, sentence: IntArray) -> bool:
+        """Return whether a token of this step might be too late for some hypothesis."""
+        if not self.tight or self._remaining is None:
+            return False
+        left = (self.limits - self._step - 1)[sentence]
+        return self._remaining.may_be_late(here, self._sentences[sentence], left)
+
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
         """Return tokens without which some hypotheses could not end in time, beside asked ones.
 

@@ -40,7 +40,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import TiedStep, Ties
+from lexbeam.search.ties import WIDER, TiedStep, Ties
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -105,6 +105,9 @@ class SearchStep:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
+        if self.ties is not None:
+            # What is best but for its penalty must not hide what is next, in beams of any width.
+            self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
             return self._plain(beam, live)
@@ -208,18 +211,21 @@ class SearchStep:
         """Let the model score the continuations; close those that would be too late."""
         tokens, targets = automaton.ask(here)
         asked = tokens.shape[1]
-        if self.limit.tight:
+        may_be_late = self.limit.may_be_late(here, sentence)
+        if may_be_late:
             tokens, targets = self.limit.add_helpful(automaton, here, sentence, tokens, targets)
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
         tied, due = None, self.ties is not None and self.ties.any_unmet(here, sentence)
-        given = beam, live, tokens, ban, automaton.hold(here), self.attends or due
+        # Tokens that would be too late are mostly those of phrases: look beyond them.
+        beyond = self.limit.alphabet if may_be_late else 0
+        given = beam, live, tokens, ban, automaton.hold(here), self.attends or due, beyond
         scores = self._ask_model(*given)
         if self.ties is not None and due and scores.attention is not None:
             offered = tokens, targets
             scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
-        if self.limit.tight:
+        if may_be_late:
             most = self.finishing.top(self.top)
             tokens, scores = self.limit.close_late(
                 automaton,
@@ -241,12 +247,10 @@ class SearchStep:
         ban: IntArray,
         hold: BoolArray | None = None,
         attends: bool = False,
+        beyond: int = 0,
     ) -> Scores:
-        """Let the model score the continuations of the live hypotheses."""
-        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1)
-        if self.limit.tight:
-            # Tokens that would be too late are mostly those of phrases: look beyond them.
-            top += self.limit.alphabet
+        """Let the model score the continuations of the live hypotheses, so many more than usual."""
+        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1) + beyond
         if self.prefix.forced is None:
             first = constant_column(len(live), self.scorer.eos)
         else:

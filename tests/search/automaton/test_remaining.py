@@ -73,6 +73,21 @@ def test_a_token_of_avoided_phrases_alone_is_not_needed() -> None:
     assert needs == [3, 2, 2]
 
 
+def test_what_may_be_given_up_takes_no_room_for_exact_numbers() -> None:
+    """Two constraints share a token; three soft ones with long registers don't hide it."""
+    either, both = (Form((1,)), Form((2,))), (Form((1, 2)), Form((2,)))
+    soft = [Pattern((either, both), within=size, penalty=0.5) for size in (20, 21, 22)]
+    gap = Pattern(((Form((2,)),), (Form((1,)),)), within=1)
+    automaton = Automaton([[*soft, (1,), gap]], [[]], 4)
+    remaining = RemainingTokens(automaton, 4, EOS)
+    needs = [remaining.need_of(0, automaton.start())]
+    states = automaton.start()
+    for token in [2, 0, 1]:
+        states = automaton.advance(states, np.array([token]))
+        needs.append(remaining.need_of(0, states))
+    assert needs == [2, 1, 1, 0]
+
+
 def test_with_many_phrases_the_missing_tokens_are_counted() -> None:
     phrases = [(i, i + 1) for i in range(40)]
     automaton = Automaton([phrases, [(1,)]], [[], []], 50)

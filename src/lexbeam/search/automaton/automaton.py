@@ -24,6 +24,7 @@ from lexbeam.search.arrays import (
     IntArray,
     Tokens,
     intersects,
+    leave_out_empty,
     pack_bits,
 )
 from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBanned, pack_useful
@@ -101,7 +102,8 @@ class _Tables:
         """Tabulate what ends, what has begun and what is forbidden at each node."""
         nodes = [Node(depth=0), *(node for trie in self.tries for node in trie.nodes)]
         root_of = [0, *(r for r, t in zip(self.roots, self.tries, strict=True) for _ in t.nodes)]
-        self._serves = pack_bits([node.serves for node in nodes], self.bit_arrays)
+        serves = pack_bits([node.serves for node in nodes], self.bit_arrays)
+        self._serves = leave_out_empty(serves)
         ends = [[goal for goal in node.ends if not goal.waits] for node in nodes]
         waiting = [[goal for goal in node.ends if goal.waits] for node in nodes]
         self._completed_now = pack_completions(ends, self.bit_arrays)
@@ -159,7 +161,7 @@ class _Tables:
         return make_tables(
             self._transitions,
             self._listed,
-            self._serves[0],
+            self._serves[0][1],
             self._completed_now,
             self._completed_later,
             self.progress,
@@ -282,8 +284,9 @@ class Automaton(_Tables):
         # shape: that of the nodes, (states, nodes).
         """
         count = np.zeros(nodes.shape, np.int64)
-        for serves, unmet in zip(self._serves, states.unmet, strict=True):
-            count += np.bitwise_count(serves[nodes] & unmet[:, None])
+        unmet = states.unmet
+        for number, serves in self._serves:
+            count += np.bitwise_count(serves[nodes] & unmet[number][:, None])
         return count
 
     def ban(self, states: States) -> IntArray:

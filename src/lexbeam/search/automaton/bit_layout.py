@@ -109,8 +109,8 @@ class BitLayout:
     """For each part that can't be given up: its tokens, and the bits of which one is then set."""
     hard_wanted: int = 0
     """Bits that stand for what can't be given up where it is said what a node advances."""
-    bits: int = 0
-    """How many bits a hypothesis has."""
+    hard_bits: int = 0
+    """How many bits, the lowest ones, a hypothesis has for what can't be given up."""
     wanted: int = 0
     """How many bits there are, those that only stand for stages included."""
     size: int = 0
@@ -154,12 +154,13 @@ class _Numbering:
         # Stages wait for their wanted bits until all bits of hypotheses have been given away.
         self._stages_to_add: list[Callable[[int], None]] = []
         met: dict[Hashable, list[int]] = {}
-        for constraint, times in Counter(constraints).items():
+        for constraint, times in sorted(Counter(constraints).items(), key=_is_soft):
             if isinstance(constraint, Pattern):
                 met[constraint] = self._add_pattern(constraint, times)
             else:
                 met[constraint] = self._add_phrase([Form(constraint)], times)
-        self.layout.bits = self._free_bit
+            if not _is_soft((constraint, times)):
+                self.layout.hard_bits = self._free_bit
         for add in self._stages_to_add:
             add(self._take_bits(1))
         self.layout.wanted = self._free_bit
@@ -383,3 +384,8 @@ class _Numbering:
             youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
+
+
+def _is_soft(counted: tuple[TokenConstraint, int]) -> bool:
+    """Return whether a constraint may be given up; those have the highest bits."""
+    return isinstance(counted[0], Pattern) and counted[0].penalty is not None

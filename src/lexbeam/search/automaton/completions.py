@@ -13,14 +13,19 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, BoolArray, IntArray, intersects, pack_bits
+from lexbeam.search.arrays import (
+    Bits,
+    BoolArray,
+    IntArray,
+    SparseBits,
+    intersects,
+    leave_out_empty,
+    pack_bits,
+)
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal, Progress
 
 _Entry = TypeVar("_Entry")
-
-SparseBits = tuple[tuple[int, NDArray[np.uint64]], ...]
-"""Those arrays of some sets of bits that have any, each with its number."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class BegunPhrases:
 
     gain: IntArray  # shape: (nodes,), the constraint tokens in the bank for it
     node: IntArray  # shape: (nodes,), the node of the suffix
-    begun: Bits
+    begun: SparseBits
     needs: SparseBits
 
 
@@ -83,7 +88,7 @@ def pack_progress(
             BegunPhrases(
                 np.array([one.gain for one in layer], dtype=np.int64),
                 np.array(nodes, dtype=np.int64),
-                pack_bits([one.wanted for one in layer], bit_arrays),
+                leave_out_empty(pack_bits([one.wanted for one in layer], bit_arrays)),
                 _pack_sparse(needs, bit_arrays),
             )
         )

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.search import kernel
-from lexbeam.search.arrays import BoolArray
+from lexbeam.search.arrays import BoolArray, SparseBits
 from lexbeam.search.automaton.asked_and_banned import AskedAndBanned
-from lexbeam.search.automaton.completions import BegunPhrases, Completion, SparseBits
+from lexbeam.search.automaton.completions import BegunPhrases, Completion
 from lexbeam.search.automaton.transitions import Transitions
 
 Layers = NDArray[Any]
@@ -48,7 +48,7 @@ def make_tables(
         *_completions(now, nodes),
         *_completions(later, nodes),
         _stack([layer.gain for layer in begun], nodes),
-        _stack([layer.begun[0] for layer in begun], nodes),
+        _stack([_dense(layer.begun, nodes) for layer in begun], nodes),
         _stack([_dense(layer.needs, nodes) for layer in begun], nodes),
         np.empty(0, np.bool_) if boundary is None else boundary,
     )

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from lexbeam.search.arrays import (
     Bits,
+    BitSets,
     BoolArray,
     IntArray,
+    SparseBits,
     Tokens,
     intersects,
+    leave_out_empty,
     pack_bits,
     pack_rows,
     pack_rows_of_bits,
@@ -100,10 +103,9 @@ class MultipartPatterns:
         """Lay the stages of each sentence side by side. # shape of all: (sentences, stages)."""
         stages = [layout.stages for layout in layouts]
         enabled = [[stage.enabled for stage in row] for row in stages]
-        self._reached = pack_rows_of_bits(
-            [[stage.reached for stage in row] for row in stages], bit_arrays
-        )
-        self._enabled = pack_rows_of_bits(enabled, bit_arrays)
+        reached = [[stage.reached for stage in row] for row in stages]
+        self._reached = leave_out_empty(pack_rows_of_bits(reached, bit_arrays))
+        self._enabled = leave_out_empty(pack_rows_of_bits(enabled, bit_arrays))
         self._wanted = pack_rows_of_bits(
             [[stage.wanted for stage in row] for row in stages], bit_arrays
         )
@@ -167,12 +169,14 @@ class MultipartPatterns:
     ) -> tuple[IntArray, Bits]:
         """Count as `count` does, in a batch of one sentence; padding has no stages."""
         tokens, wanted = stages.count_reached(seen)
+        of_use = [others[node] for others in self._others]
+        for number, bits in wanted:
+            of_use[number] |= bits
         if padding.any():
             tokens = np.where(padding, 0, tokens)
-            wanted = tuple(np.where(padding, np.uint64(0), bits) for bits in wanted)
-        return tokens, tuple(
-            others[node] | bits for others, bits in zip(self._others, wanted, strict=True)
-        )
+            kept = zip(of_use, self._others, strict=True)
+            of_use = [np.where(padding, others[node], bits) for bits, others in kept]
+        return tokens, tuple(of_use)
 
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return the bits of what was seen, where registers only say which stage was reached."""
@@ -185,50 +189,37 @@ class MultipartPatterns:
 
 
 class _Stages(NamedTuple):
-    """The stages of one sentence, by the arrays in which they have bits.
+    """The stages of one sentence."""
 
-    Most have bits in one array only, so that looking at each of them there is far less than
-    looking at all of them in all arrays. # The second of each pair is (stages with such bits,).
-    """
-
-    reached: list[tuple[IntArray, NDArray[np.uint64]]]
-    enabled: list[tuple[IntArray, NDArray[np.uint64]]]
-    wanted: list[tuple[IntArray, NDArray[np.uint64]]]
+    reached: BitSets
+    enabled: BitSets
+    wanted: list[tuple[int, IntArray, NDArray[np.uint64]]]
+    """The arrays that have bits of stages, by number: which stages, and their bits."""
     always: BoolArray  # shape: (stages,)
     sizes: IntArray  # shape: (stages,)
 
     @classmethod
     def of(cls, stages: Sequence[Stage], bit_arrays: int) -> _Stages:
-        def by_array(sets: Sequence[int]) -> list[tuple[IntArray, NDArray[np.uint64]]]:
-            packed = pack_bits(sets, bit_arrays)
-            return [(np.flatnonzero(array), array[array != 0]) for array in packed]
-
+        wanted = pack_bits([stage.wanted for stage in stages], bit_arrays)
         return cls(
-            by_array([stage.reached for stage in stages]),
-            by_array([stage.enabled for stage in stages]),
-            by_array([stage.wanted for stage in stages]),
+            BitSets([stage.reached for stage in stages], bit_arrays),
+            BitSets([stage.enabled for stage in stages], bit_arrays),
+            [(n, np.flatnonzero(bits), bits[bits != 0]) for n, bits in enumerate(wanted)],
             np.array([not stage.enabled for stage in stages], np.bool_),
             np.array([stage.size for stage in stages], np.int64),
         )
 
-    def count_reached(self, seen: Bits) -> tuple[IntArray, Bits]:
+    def count_reached(self, seen: Bits) -> tuple[IntArray, SparseBits]:
         """Return the tokens of the stages reached, and the bits of those that are of use now."""
-        done = self._share(self.reached, seen)
-        of_use = (self.always | self._share(self.enabled, seen)) & ~done
+        done = self.reached.share(seen)
+        of_use = (self.always | self.enabled.share(seen)) & ~done
         wanted = tuple(
-            np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1)
-            for stages, bits in self.wanted
+            (number, np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1))
+            for number, stages, bits in self.wanted
+            if len(stages)
         )
         tokens: IntArray = done @ self.sizes
         return tokens, wanted
-
-    def _share(self, table: Sequence[tuple[IntArray, NDArray[np.uint64]]], seen: Bits) -> BoolArray:
-        """Return a mask of the stages that share a bit with others. # shape: (…, stages)."""
-        shared = np.zeros((*seen[0].shape, len(self.sizes)), np.bool_)
-        for (stages, bits), array in zip(table, seen, strict=True):
-            if len(stages):
-                shared[..., stages] |= (array[..., None] & bits) != 0
-        return shared
 
 
 def _moving(layout: BitLayout, at_words: bool) -> int:

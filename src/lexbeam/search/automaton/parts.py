@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.search.arrays import (
-    Bits,
     BoolArray,
     FloatArray,
     IntArray,
+    SparseBits,
     Tokens,
     intersects,
+    leave_out_empty,
     pack_rows,
     pack_rows_of_bits,
 )
@@ -129,11 +130,12 @@ class PartTables:
                 rows.append([(*begun.get(part.wanted, (0, 0)), part.wanted) for part in parts])
         self._missing = pack_rows([[tokens for tokens, _, _ in row] for row in rows], 0)
         self._begun = np.asarray((self._missing > 0).any(axis=1))  # shape: (nodes,)
-        self._wanted = pack_rows_of_bits([[bits for *_, bits in row] for row in rows], arrays)
+        wanted = pack_rows_of_bits([[bits for *_, bits in row] for row in rows], arrays)
+        self._wanted = leave_out_empty(wanted)
         needs = [[bits for _, bits, _ in row] for row in rows]
-        self._needs: Bits | None = None
+        self._needs: SparseBits | None = None
         if any(map(any, needs)):
-            self._needs = pack_rows_of_bits(needs, arrays)
+            self._needs = leave_out_empty(pack_rows_of_bits(needs, arrays))
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -151,8 +153,8 @@ class PartTables:
     @property
     def tables(self) -> tuple[NDArray[Any] | None, ...]:
         """What the compiled kernel reads, by part and sentence, and by node and part."""
-        needs = None if self._needs is None else self._needs[0]
-        return self._reached[0], self.sizes, self._missing, self._wanted[0], needs
+        needs = None if self._needs is None else self._needs[0][1]
+        return self._reached[0], self.sizes, self._missing, self._wanted[0][1], needs
 
     def standing(self, states: States) -> tuple[NDArray[Any] | None, ...]:
         """What the compiled kernel reads of hypotheses."""
@@ -194,7 +196,7 @@ class PartTables:
         useful = intersects(self._wanted, node, unmet)
         if self._needs is not None:
             seen = [bits.take(rows)[:, None] for bits in states.seen]
-            free = ~np.logical_or.reduce([bits[node] != 0 for bits in self._needs])
+            free = ~np.logical_or.reduce([bits[node] != 0 for _, bits in self._needs])
             useful &= free | intersects(self._needs, node, seen)
         useful &= unseen.reshape(len(unseen), -1)[:, rows].T
         if self._at_end is not None:

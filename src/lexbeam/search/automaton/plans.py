@@ -93,6 +93,12 @@ class Plans:
             return need
         return self._follow_all(states, left)
 
+    def may_be_late(self, states: States, left: IntArray) -> bool:
+        """Return whether a token might leave more to do than there is room for after it."""
+        if not self._proven or self._automaton.hold(states) is not None:
+            return True
+        return bool((self._enough.most_after(states) > left).any())
+
     def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""
         after, forbidden = self._look_ahead(states, self._ask_all(states))

@@ -52,9 +52,13 @@ class RemainingTokens:
         self._automaton = automaton
         self._vocabulary_size = vocabulary_size
         self._eos = eos
-        self._bits = np.array([layout.bits for layout in automaton.layouts])
+        # What may be given up is needed by nobody: only the bits of the rest tell states apart.
+        self._bits = np.array([layout.hard_bits for layout in automaton.layouts])
+        self._bits_of_keys = (
+            np.uint64(1) << np.minimum(self._bits, 63).astype(np.uint64)
+        ) - np.uint64(1)
         sizes = np.array([len(trie.nodes) for trie in automaton.tries])
-        chained = np.array([bool(layout.registers) for layout in automaton.layouts], np.bool_)
+        chained = np.array([_has_chains(layout) for layout in automaton.layouts], np.bool_)
         small = (self._bits <= _MOST_BITS) & (
             sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
         )
@@ -138,6 +142,19 @@ class RemainingTokens:
                 need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
 
+    def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
+        """Return whether any of the hypotheses might need more tokens than are left after one.
+
+        It is quickly said where a plan takes the place of exact numbers.
+        """
+        for sentence in np.unique(sentences).tolist():
+            rows = np.flatnonzero(sentences == sentence)
+            if self._solve(sentence) is not None:
+                return True
+            if self._plan(sentence).may_be_late(states.take(rows), left[rows]):
+                return True
+        return False
+
     def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
         """Return the need of one hypothesis of one sentence.
 
@@ -205,7 +222,10 @@ class RemainingTokens:
         """Return a number for each state: its node and what it has met."""
         local = states.node - self._automaton.roots[sentences]
         keys: IntArray = local << self._bits[sentences]
-        return keys + states.met[0].astype(np.int64) if states.met else keys
+        if not states.met:
+            return keys
+        met: IntArray = (states.met[0] & self._bits_of_keys[sentences]).astype(np.int64)
+        return keys + met
 
     def _need_by_key(self, sentence: int, keys: IntArray) -> IntArray:
         solved = self._solve(sentence)
@@ -289,6 +309,11 @@ class RemainingTokens:
         if hold is not None and automaton.whole_words is not None:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
+
+
+def _has_chains(layout: BitLayout) -> bool:
+    """Return whether something that can't be given up has parts that follow each other."""
+    return any(register.first < layout.hard_bits for register in layout.registers)
 
 
 def _is_hindered(layout: BitLayout, trie: Trie) -> bool:

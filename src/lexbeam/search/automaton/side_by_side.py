@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, BoolArray, IntArray, Tokens, pack_bits
+from lexbeam.search.arrays import Bits, BitSets, BoolArray, IntArray, Tokens, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
@@ -27,15 +27,15 @@ from lexbeam.search.automaton.whole_words import WordBoundaries
 class _Chained(NamedTuple):
     """Stages of which some would be lost. # shape of all: (stages,)."""
 
-    wanted: Bits
-    in_time: Bits
+    wanted: BitSets
+    in_time: BitSets
     before: IntArray
 
     @classmethod
     def of(cls, stages: Sequence[Stage], bit_arrays: int) -> _Chained:
         return cls(
-            pack_bits([stage.wanted for stage in stages], bit_arrays),
-            pack_bits([stage.in_time for stage in stages], bit_arrays),
+            BitSets([stage.wanted for stage in stages], bit_arrays),
+            BitSets([stage.in_time for stage in stages], bit_arrays),
             np.array([stage.before for stage in stages], np.int64),
         )
 
@@ -43,7 +43,7 @@ class _Chained(NamedTuple):
         """Return the tokens that need not be written again if the next stage comes now."""
         if not len(self.before):
             return np.zeros(len(unmet[0]) if unmet else 0, np.int64)
-        ready = _common(self.wanted, unmet) & _common(self.in_time, bits)
+        ready = self.wanted.share(unmet) & self.in_time.share(bits)
         most: IntArray = (self.before * ready).max(axis=1)
         return most
 
@@ -53,7 +53,7 @@ class _Counted(NamedTuple):
 
     inside: NDArray[np.float32]
     """How often each of the parts has each of them in it. # shape: (parts, phrases)"""
-    bits: list[Bits]
+    left: list[BitSets]
     """For each phrase and each of its occurrences, the bit that stands for it."""
 
     @classmethod
@@ -69,13 +69,13 @@ class _Counted(NamedTuple):
             if any(inside):
                 columns.append(inside)
                 ones = [1 << i for i in range(counted.bit_length()) if counted >> i & 1]
-                bits.append(pack_bits(ones, bit_arrays))
+                bits.append(BitSets(ones, bit_arrays))
         return cls(np.array(columns, np.float32).T, bits) if columns else None
 
     def lacks(self, unsafe: BoolArray, bits: Bits) -> IntArray:
         """Return how many times too often, where some parts are still to be written."""
         asked: IntArray = (unsafe.astype(np.float32) @ self.inside).astype(np.int64)
-        left = np.stack([(~_common(each, bits)).sum(axis=1) for each in self.bits], axis=1)
+        left = np.stack([(~each.share(bits)).sum(axis=1) for each in self.left], axis=1)
         lacks: IntArray = np.maximum(asked - left, 0).sum(axis=1)
         return lacks
 
@@ -98,10 +98,10 @@ class SideBySide:
         parts = [(size, bits) for size, bits in layout.hard_tokens if bits not in reached]
         parts += [(stage.size, stage.safe) for stage in stages if not stage.at_end]
         self._sizes = np.array([size for size, _ in parts], np.int64)  # shape: (parts,)
-        self._safe = pack_bits([bits for _, bits in parts], arrays)
+        self._safe = BitSets([bits for _, bits in parts], arrays)
         last = [stage for stage in stages if stage.at_end]
         self._last_sizes = np.array([stage.size for stage in last], np.int64)
-        self._at_end = pack_bits([stage.reached & layout.at_end for stage in last], arrays)
+        self._at_end = BitSets([stage.reached & layout.at_end for stage in last], arrays)
         is_last = sum(stage.wanted for stage in last)
         self._wanted = pack_bits([layout.hard_wanted & ~is_last], arrays)
         self._wanted_last = pack_bits([is_last], arrays)
@@ -119,7 +119,7 @@ class SideBySide:
         """
         if self._counted is None:
             return None
-        unsafe = ~_common(self._safe, states.seen)
+        unsafe = ~self._safe.share(states.seen)
         return self._counted.lacks(unsafe, states.seen)
 
     def needs(self, states: States) -> IntArray:
@@ -132,11 +132,19 @@ class SideBySide:
         by_words = self._count(states.node, states.seen, begun=False)
         return np.minimum(by_words, self._count(states.node, states.met, begun=True))
 
+    def most_after(self, states: States) -> IntArray:
+        """Return how many tokens are enough after any one token. # shape: (states,).
+
+        What is safe stays met, and all else is written from its beginning.
+        """
+        most: IntArray = ~self._safe.share(states.met) @ self._sizes + self._last_sizes.sum()
+        return most
+
     def _count(self, node: IntArray, bits: Bits, begun: bool) -> IntArray:
         """Return the tokens that are enough, if the output goes on with what has begun, or not."""
         unmet = self._of_use(node, bits)
-        rest = ((~_common(self._safe, bits)) * self._sizes).sum(axis=1)
-        last = ((~_common(self._at_end, bits)) * self._last_sizes).sum(axis=1)
+        rest: IntArray = ~self._safe.share(bits) @ self._sizes
+        last: IntArray = ~self._at_end.share(bits) @ self._last_sizes
         wanted = tuple(a & b for a, b in zip(unmet, self._wanted, strict=True))
         saved = self._stages.most_saved(wanted, bits)
         if begun:
@@ -165,27 +173,17 @@ class SideBySide:
         """Return the most tokens that something in progress has, with the stages before it."""
         most = np.zeros_like(node)
         for layer in self._automaton.progress:
-            useful = tuple(a[node] & b for a, b in zip(layer.begun, wanted, strict=True))
-            there = np.logical_or.reduce([array != 0 for array in useful])
+            useful = [np.zeros_like(array) for array in wanted]
+            for number, begun in layer.begun:
+                useful[number] = begun[node] & wanted[number]
+            there = np.logical_or.reduce([useful[number] != 0 for number, _ in layer.begun])
             there &= is_allowed(layer.needs, node, bits)
             saved = gain = layer.gain[node]
             if len(stages.before):
-                saved = gain + (_common(stages.wanted, useful) * stages.before).max(axis=1)
+                begun_now = stages.wanted.share(tuple(useful))
+                saved = gain + (begun_now * stages.before).max(axis=1)
             most = np.maximum(most, saved * there)
         return most
-
-
-def _common(table: Bits, bits: Bits) -> BoolArray:
-    """Return a mask of the sets of a table that share a member with each of some others.
-
-    # shape: (others, table).
-    """
-    common: NDArray[np.bool_] | None = None
-    for array, other in zip(table, bits, strict=True):
-        shared = (other[:, None] & array) != 0
-        common = shared if common is None else common | shared
-    assert common is not None
-    return common
 
 
 def exact_stays_exact(goals: Sequence[Goal]) -> bool:

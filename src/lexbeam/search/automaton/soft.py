@@ -18,6 +18,7 @@ from lexbeam.search.arrays import (
     FloatArray,
     IntArray,
     intersects,
+    leave_out_empty,
     pack_bits,
     pack_rows,
     pack_rows_of_bits,
@@ -40,11 +41,13 @@ class SoftConstraints:
         self._owners = owners
         # shape of both: (sentences, hard parts)
         hard = [layout.hard_tokens for layout in layouts]
-        self._hard_bits = pack_rows_of_bits([[bits for _, bits in row] for row in hard], bit_arrays)
+        hard_bits = pack_rows_of_bits([[bits for _, bits in row] for row in hard], bit_arrays)
+        self._hard_bits = leave_out_empty(hard_bits)
         self._hard_tokens = pack_rows([[tokens for tokens, _ in row] for row in hard], fill=0)
         # shape of both: (sentences, soft constraints)
         soft = [layout.soft for layout in layouts]
-        self._bits = pack_rows_of_bits([[each.bits for each in row] for row in soft], bit_arrays)
+        bits = pack_rows_of_bits([[each.bits for each in row] for row in soft], bit_arrays)
+        self._bits = leave_out_empty(bits)
         penalties = zip_longest(*([each.penalty for each in row] for row in soft), fillvalue=0.0)
         self._penalties = np.array(list(penalties)).T
 

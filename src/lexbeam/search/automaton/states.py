@@ -40,6 +40,8 @@ class States(NamedTuple):
 
     def flat(self) -> States:
         """Return the states in one dimension."""
+        if self.node.ndim == 1:
+            return self
         return self._each(lambda array: np.broadcast_to(array, self.node.shape).ravel())
 
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
