@@ -105,8 +105,7 @@ class SearchStep:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
-        if self.ties is not None:
-            # What is best but for its penalty must not hide what is next, in beams of any width.
+        if self.ties is not None:  # what is best but for its penalty must not hide what is next
             self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
@@ -171,13 +170,14 @@ class SearchStep:
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
-        asked = answer.tokens, answer.targets
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(answered, most, beam_sizes, automaton, states, asked, self.word_ends)
+        candidates = collect(
+            answered, most, beam_sizes, automaton, states, answer[:2], self.word_ends
+        )
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
@@ -222,8 +222,7 @@ class SearchStep:
         given = beam, live, tokens, ban, automaton.hold(here), self.attends or due, beyond
         scores = self._ask_model(*given)
         if self.ties is not None and due and scores.attention is not None:
-            offered = tokens, targets
-            scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
+            scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         if may_be_late:
             most = self.finishing.top(self.top)
             tokens, scores = self.limit.close_late(
