@@ -105,7 +105,7 @@ class SearchStep:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
-        if self.ties is not None:
+        if self.ties is not None and not policy.beam_per_bank:
             # What is best but for its penalty must not hide what is next, in beams of any width.
             self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
