@@ -11,6 +11,7 @@ import pytest
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import Hypothesis, Pattern, beam_search, decode, kernel
 from lexbeam.search.automaton.patterns import Form
+from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.ties import ELSEWHERE, FORGIVEN, PASSING
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
@@ -173,6 +174,58 @@ def test_what_stands_before_a_term_is_found_where_the_term_is_due(
     assert found() == [first, second, article, term]
     monkeypatch.setattr(beam_search, "WIDER", 1)
     assert found() != [first, second, article, term]
+
+
+def test_the_mark_of_a_words_beginning_is_no_beginning_of_a_term() -> None:
+    # Words are MARK and a letter. The model says MARK WORD for the first source token and MARK OWN
+    # for the second; the term is MARK TERM.
+    mark, word, own, term, other, end, begin = 1, 2, 3, 4, 5, 0, 6
+    rows = np.full((7, 7), 1e-6)
+    rows[begin, [mark, other]] = 0.9, 0.1
+    rows[mark, [word, own, term]] = 0.45, 0.45, 0.1
+    rows[[word, other], mark] = rows[[own, term], end] = 1.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    looks = np.array([[0.5, 0.5]] * 7)
+    looks[begin] = 1.0, 0.0
+    looks[[word, other]] = 0.0, 1.0
+    scorer = TableScorer(np.log(rows), bos=begin, eos=end, alignment=looks)
+    boundary = np.isin(np.arange(7), [end, mark, other])
+    given: dict[str, Any] = {"ties": [{0: [1]}], "max_length": 4, "boundary": boundary}
+    marking = np.arange(7) == mark
+    found = decode(scorer, [[1, 2]], [[(mark, term)]], marking=marking, **given)[0][0]
+    assert found.tokens == [mark, word, mark, term]
+    # Taken for the beginning of the term, it would cost too much elsewhere.
+    assert decode(scorer, [[1, 2]], [[(mark, term)]], **given)[0][0].tokens[0] == other
+
+
+def test_marks_need_to_know_where_words_end() -> None:
+    scorer = HistoryScorer(6, bos=BEGIN, eos=END)
+    with pytest.raises(InputError, match="marking is given without boundary"):
+        decode(scorer, [[1]], [[(TERM,)]], marking=[True] * 6)
+
+
+def test_what_has_met_its_ties_is_compared_without_what_it_paid() -> None:
+    # Both ways to say the term are as likely but for the article, which looks at the source of the
+    # term and pays for it. A beam of one must not lose it when the term is said.
+    article, term, tail, end, begin = 1, 2, 3, 0, 4
+    rows = np.full((5, 5), 1e-6)
+    rows[begin, [article, tail]] = 0.7, 0.3
+    rows[[article, tail], term] = rows[term, end] = 1.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    looks = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.4, 0.6]])
+    scorer = TableScorer(np.log(rows), bos=begin, eos=end, alignment=looks)
+    paid: list[float] = []
+
+    def observe(step: ObservedStep) -> None:
+        if step.step == 1:
+            worth = step.chosen.worth
+            assert worth is not None
+            paid.append(float(worth.max()))
+
+    given: dict[str, Any] = {"ties": [{0: [1]}], "max_length": 6, "algorithm": "lookahead"}
+    found = decode(scorer, [[1, 2]], [[(term,)]], observer=observe, **given)[0][0]
+    assert found.tokens == [article, term]
+    assert paid == [pytest.approx(np.log(0.7), abs=1e-4)]
 
 
 @pytest.mark.parametrize("algorithm", ["dba", "lookahead", "gbs", "beam"])

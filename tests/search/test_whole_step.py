@@ -89,3 +89,48 @@ class Wrong(HistoryScorer):
 def test_nonsense_is_refused(phrases: list[list[tuple[int, ...]]] | None) -> None:
     with pytest.raises(ScorerError, match="log-probability is at most 0"):
         decode(Wrong(8, bos=1, eos=0, seed=4), [0], phrases, max_length=30)
+
+
+class OtherArrays(HistoryScorer):
+    """Answers in small integers and arrays that do not lie in one piece."""
+
+    def step(self, *args: Any, **more: Any) -> Scores:
+        top_scores, top_ids, ask_scores, state, _ = super().step(*args, **more)
+        return Scores(
+            np.asfortranarray(top_scores),
+            top_ids.astype(np.int32),
+            np.asfortranarray(ask_scores),
+            state,
+        )
+
+
+@pytest.mark.parametrize("phrases", [None, PHRASES])
+def test_answers_may_be_arrays_of_other_kinds(
+    phrases: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = OtherArrays(8, bos=1, eos=0, seed=4)
+            found.append(decode(scorer, [0, 1, 2], phrases, beam_size=6, max_length=30))
+    assert counts["whole"] > 0
+    assert found[0] == found[1]
+
+
+def test_beams_of_earlier_steps_are_left_as_they_were() -> None:
+    kept: list[tuple[Any, Any]] = []
+    original = WholeStep.advance
+
+    def keep(self: WholeStep, beam: Any, *args: Any) -> Any:
+        advanced = original(self, beam, *args)
+        for one, copy in kept[-1:]:
+            assert all(np.array_equal(a, b) for a, b in zip(one[:7], copy, strict=True))
+        kept.append((advanced.beam, [array.copy() for array in advanced.beam[:7]]))
+        return advanced
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WholeStep, "advance", keep)
+        decode(HistoryScorer(8, bos=1, eos=0, seed=4), [0, 1, 2], PHRASES, beam_size=6)
+    assert len(kept) > 5
+    tokens = [one.token for one, _ in kept]
+    assert all(np.array_equal(a, copy[0]) for a, (_, copy) in zip(tokens, kept, strict=True))

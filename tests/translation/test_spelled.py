@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import sentencepiece
 
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.text.spelling import TargetText
+from lexbeam.text.spelling import TargetText, word_marks
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
@@ -176,6 +177,8 @@ def test_words_start_after_a_space(
     assert starts[processor.encode("gato")[0]]
     assert not starts[processor.piece_to_id(".")]
     assert not starts[-3:].any()
+    *_, marking = word_marks(target, len(processor) + 3)
+    assert np.flatnonzero(marking).tolist() == [processor.piece_to_id("▁")]
 
 
 def test_a_space_of_its_own(processor: sentencepiece.SentencePieceProcessor) -> None:

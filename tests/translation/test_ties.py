@@ -32,6 +32,16 @@ def test_a_term_of_a_glossary_replaces_the_word_of_the_model(
     assert "neues Werk" in replaced.text
 
 
+def test_what_stands_before_a_term_of_several_tokens_is_not_lost_before_it_ends(
+    translator: lexbeam.Translator,
+) -> None:
+    # That *des Rechner* would have to go on shows only behind its last token.
+    source = "The name of the computer was changed."
+    alone = translator.translate(source, [{"text": "Rechner", "source": "computer"}])
+    asked = translator.translate(source, [{"text": "Name der Rechner", "source": "computer"}])
+    assert alone.text == asked.text == "Der Name der Rechner wurde geändert."
+
+
 @pytest.mark.parametrize("source", ["factory", "Factory", [37, 44]])
 def test_a_constraint_can_name_its_source(
     translator: lexbeam.Translator, source: str | list[int]

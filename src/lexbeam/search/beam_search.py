@@ -50,6 +50,7 @@ def decode(
     closing: ArrayLike | None = None,
     starting: ArrayLike | None = None,
     joining: ArrayLike | None = None,
+    marking: ArrayLike | None = None,
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
@@ -66,17 +67,16 @@ def decode(
     Args:
         scorer: the model.
         sources: one per sentence, in whatever form the model reads.
-        phrases: for each sentence, the token sequences, or `Pattern`, that its output must have.
-            A phrase given n times must occur n times; different phrases may share tokens.
+        phrases: for each sentence, token sequences, or `Pattern`, to have, as often as given.
         avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
-        boundary: marks the tokens before which a word has ended; then phrases count as whole
-            words only. # shape of this and the next three: (vocabulary,)
+        boundary: marks the tokens before which a word has ended: phrases are whole words then.
         closing: marks the tokens that end a word, whatever follows.
         starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
+        marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
         observer: is called after every step with what it did.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
@@ -88,7 +88,7 @@ def decode(
     """
     settings = replace(settings or Settings(), **arguments)
     size, eos, holds, number = scorer.vocabulary_size, scorer.eos, can_hold(scorer), len(sources)
-    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining)
+    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining, marking)
     requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
     if not requests:
         return []
@@ -199,12 +199,13 @@ class Search:
             if self.whole_step.covers(number, self.policy):
                 self.advance(number)
                 continue
-            due = None if self.step.ties is None else self.step.ties.are_due(number)
+            ties = self.step.ties
+            due, spared = (ties.are_due(number), ties.are_spared(number)) if ties else (None, None)
             policy = self.policy if due is None else self.widen(due)
             chosen = self.step.choose_beam(self.beam, number, self.sentences.sizes, policy)
             self.extend(chosen, number)
             ahead = self.step.look_ahead(chosen)
-            self.beam = prune(self.beam, self.finished, self.settings, ahead, due)
+            self.beam = prune(self.beam, self.finished, self.settings, ahead, spared)
             self.show(chosen, number)
             self.remove_done(number)
         return self.results

@@ -245,7 +245,7 @@ def prices_by_place(draft: Draft, follows: BoolArray) -> FloatArray:
     # shape: (parts, sentences). # shape: (places, parts, sentences)
     """
     log_prob = np.maximum(draft.log_prob, _LOWEST_OF_DRAFT)
-    log_prob = np.pad(log_prob, ((0, _BEHIND), (0, 0), (0, 0)))
+    log_prob = np.concatenate((log_prob, np.zeros((_BEHIND, *log_prob.shape[1:]))))
     places = np.arange(len(log_prob))
     inside = places[:, None] <= draft.lengths  # shape: (places, sentences)
     here = _best_so_far(np.where(inside[:, None], log_prob, -np.inf))

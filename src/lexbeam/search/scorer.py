@@ -173,15 +173,18 @@ def _readable_scores(scores: ScoreArray) -> ScoreArray:
 
 def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:
     """Raise if the model's answer does not have the shape that was asked for."""
-    for name, array, shape in (
-        ("top_scores", scores.top_scores, (rows, top)),
-        ("top_ids", scores.top_ids, (rows, top)),
-        ("ask_scores", scores.ask_scores, (rows, asked)),
-    ):
-        if array.shape != shape:
-            raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
-    if scores.attention is not None:
-        _check_attention(scores.attention, rows)
+    top_scores, top_ids, ask_scores, _, attention = scores
+    best, asked_for = (rows, top), (rows, asked)
+    if not top_scores.shape == top_ids.shape == best or ask_scores.shape != asked_for:
+        for name, array, shape in (
+            ("top_scores", top_scores, best),
+            ("top_ids", top_ids, best),
+            ("ask_scores", ask_scores, asked_for),
+        ):
+            if array.shape != shape:
+                raise ScorerError(f"the scorer's {name} has shape {array.shape}, asked was {shape}")
+    if attention is not None:
+        _check_attention(attention, rows)
 
 
 ROUNDING = 0.05

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import index
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -139,6 +140,13 @@ def declarations(settings: type[Any]) -> Mapping[str, Declaration]:
     return {field.name: declared[field.name] for field in dataclasses.fields(settings)}
 
 
+@cache
+def _declared(settings: Hashable) -> Sequence[tuple[str, Declaration]]:
+    """Return the same as a list, made once for each class: every search checks its settings."""
+    assert isinstance(settings, type)
+    return list(declarations(settings).items())
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to search; values are checked when it is made."""
@@ -189,7 +197,7 @@ class Settings:
     """What ``paper`` fixes."""
 
     def __post_init__(self) -> None:
-        for name, declaration in declarations(type(self)).items():
+        for name, declaration in _declared(cast("Hashable", type(self))):
             object.__setattr__(self, name, declaration.check(name, getattr(self, name)))
         for name, value in self.fixed.items() if self.paper else ():
             if getattr(self, name) not in (value, getattr(type(self), name)):

@@ -40,7 +40,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import WIDER, TiedStep, Ties
+from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -106,7 +106,7 @@ class SearchStep:
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
         if self.ties is not None and not policy.beam_per_bank:
-            # What is best but for its penalty must not hide what is next, in beams of any width.
+            # What is best but for its penalty must not hide what is next.
             self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
@@ -171,18 +171,20 @@ class SearchStep:
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
-        asked = answer.tokens, answer.targets
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(answered, most, beam_sizes, automaton, states, asked, self.word_ends)
+        candidates = collect(
+            answered, most, beam_sizes, automaton, states, answer[:2], self.word_ends
+        )
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
                 beam, live, may_end, candidates, ended, sizes, automaton
             )
+        candidates, costs = _settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth, unit = candidates.score, None
@@ -200,9 +202,7 @@ class SearchStep:
             ended,
             lambda score: policy.select(banks, score if unit is None else score / unit),
         )
-        if answer.tied is not None:
-            assert self.ties is not None
-            chosen = _with_penalties(chosen, answer.tied, self.prefix.first, self.ties, beam)
+        chosen = _with_costs(chosen, costs)
         return _with_attention(chosen, scores) if self.attends else chosen
 
     def _ask_about_constraints(
@@ -223,8 +223,7 @@ class SearchStep:
         given = beam, live, tokens, ban, automaton.hold(here), self.attends or due, beyond
         scores = self._ask_model(*given)
         if self.ties is not None and due and scores.attention is not None:
-            offered = tokens, targets
-            scores, tied = self.ties.penalise(here, sentence, scores, offered, asked)
+            scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         if may_be_late:
             most = self.finishing.top(self.top)
             tokens, scores = self.limit.close_late(
@@ -329,22 +328,21 @@ def _fill_beam(
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
-def _with_penalties(
-    chosen: Chosen, tied: TiedStep, first: IntArray, ties: Ties, beam: Beam
-) -> Chosen:
-    """Add what the chosen candidates paid for their ties, so that it can be taken back.
+def _settle(
+    ties: Ties | None, candidates: Candidates, beam: Beam, tied: TiedStep | None, first: IntArray
+) -> tuple[Candidates, TieCosts | None]:
+    """Give candidates back what ties have cost them, if they cost anything."""
+    if ties is None or tied is None:
+        return candidates, None
+    return ties.settle(candidates, beam, tied, first)
 
-    ``first`` is what the search itself offers to each sentence, the end or a forced token: it
-    costs nothing. # shape: (sentences,)
-    """
-    candidates = chosen.candidates
-    assert candidates.states is not None
-    penalty = tied.penalty(candidates.row[candidates.slot], candidates.token)
-    penalty = np.where(candidates.token == first[:, None], 0.0, penalty)
-    paid = penalty if beam.paid is None else penalty + beam.paid.ravel()[candidates.slot]
-    paid, refund = ties.refund(candidates.states, paid)
-    candidates = candidates._replace(score=candidates.score + refund)
-    return chosen._replace(candidates=candidates, penalty=penalty - refund, paid=paid)
+
+def _with_costs(chosen: Chosen, costs: TieCosts | None) -> Chosen:
+    """Add what ties cost the chosen candidates, if they cost anything."""
+    if costs is None or chosen.indices is None:
+        return chosen
+    penalty, paid = (pick(each, chosen.indices) for each in costs)
+    return chosen._replace(penalty=penalty, paid=paid)
 
 
 def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:

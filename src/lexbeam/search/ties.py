@@ -12,8 +12,9 @@ Arthur et al., 2016, whom the paper names):
 Penalties only steer: they are finite, so that every promise holds wherever a model attends, and
 they are no part of the scores of outputs. Small ones are given back once all is said.
 
-What has to stand before a constraint, as an article, is decided before the constraint is said. So
-while one is due, the beam is wider, and nothing is dropped for its lag.
+What has to stand before a constraint, as an article, is decided before the constraint is said, and
+what has to end its last word shows only behind it. So while one is due, the beam is wider, and
+nothing is dropped for its lag.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import Trie
+from lexbeam.search.automaton.trie import Goal, Trie
+from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.beam import Beam
+from lexbeam.search.candidates import Candidates
 from lexbeam.search.draft import Draft
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
@@ -45,11 +49,12 @@ to the noun as well."""
 
 BEFORE, AFTER = 3, 1
 """From so many tokens before a draft reaches the source of a tied constraint to so many after it,
-nothing is dropped for its lag: what has to stand before the constraint, as an article, may be
-unlikely until it is said."""
+and as many more as the constraint has further tokens, nothing is dropped for its lag: what has to
+stand before the constraint, as an article, may be unlikely until its last word has ended."""
 
 WIDER = 2
-"""How many times as wide the beam is meanwhile."""
+"""How many times as wide the beam is meanwhile, and for one token more: of what has been kept,
+the token that ends the word shows what was right, so that it has to be looked at."""
 
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
@@ -75,6 +80,15 @@ class TiedStep(NamedTuple):
         return np.where(same.any(axis=-1), self.asked[row, column], passing)
 
 
+class TieCosts(NamedTuple):
+    """What ties cost candidates. # shape of both: (sentences, candidates)."""
+
+    penalty: FloatArray
+    """That of this step, less what is given back."""
+    paid: FloatArray
+    """All so far that may still be given back."""
+
+
 class Ties:
     """The ties of a batch: which source tokens belong to which constraints."""
 
@@ -86,19 +100,22 @@ class Ties:
     ) -> None:
         most = max(map(len, ties), default=0)
         bits = np.zeros((len(ties), most), object)
+        self._more_tokens = np.zeros((len(ties), most), np.int64)
         self._sources = np.zeros((len(ties), most, max(lengths, default=0)), np.float32)
         for sentence, each in enumerate(ties):
-            met = automaton.layouts[sentence].met
+            layout = automaton.layouts[sentence]
             for number, (phrase, tokens) in enumerate(each.items()):
-                bits[sentence, number] = met[phrase]
+                bits[sentence, number] = met = layout.met[phrase]
+                self._more_tokens[sentence, number] = _longest(layout.goals, met) - 1
                 self._sources[sentence, number, list(tokens)] = 1.0
         packed = pack_bits([int(one) for one in bits.ravel()], automaton.bit_arrays)
         self._bits = tuple(each.reshape(bits.shape) for each in packed)
         first = [0]  # node 0 belongs to no sentence
         for trie in automaton.tries:
-            first += _bits_of_first_tokens(trie)
+            first += _bits_of_first_tokens(trie, automaton.whole_words)
         self._first = pack_bits(first, automaton.bit_arrays)
         self._due: BoolArray | None = None
+        self._spared: BoolArray | None = None
         self.tied = np.array([bool(each) for each in ties])
         """A mask of the sentences that have ties. # shape: (sentences,)"""
 
@@ -110,24 +127,29 @@ class Ties:
         sources = self._sources[:, :, :width]
         share = np.einsum("pst,snt->psn", draft.attention[:, :, :width], sources)
         place = share.argmax(axis=0)  # shape: (sentences, ties)
-        places = np.arange(len(share) + AFTER)[:, None, None]
-        due = (place - BEFORE <= places) & (places <= place + AFTER) & sources.any(axis=2)
-        self._due = np.asarray(due.any(axis=2))  # shape: (places, sentences)
+        last = place + AFTER + self._more_tokens
+        places = np.arange(last.max(initial=0) + 2)[:, None, None]
+        due = (place - BEFORE <= places) & sources.any(axis=2)
+        self._spared = np.asarray(
+            (due & (places <= last)).any(axis=2)
+        )  # shape: (places, sentences)
+        self._due = np.asarray((due & (places <= last + 1)).any(axis=2))
 
     def are_due(self, step: int) -> BoolArray | None:
-        """Return a mask of the sentences of which a tied constraint is due soon; None: of none."""
-        if self._due is None or step >= len(self._due) or not self._due[step].any():
-            return None
-        due: BoolArray = self._due[step]
-        return due
+        """Return a mask of the sentences of which a tied constraint is due; None: of none."""
+        return _at(step, self._due)
+
+    def are_spared(self, step: int) -> BoolArray | None:
+        """Return a mask of the sentences in which lag is no reason to drop; None: there is none."""
+        return _at(step, self._spared)
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._sources = self._sources[sentences]
         self.tied = self.tied[sentences]
         self._bits = tuple(each[sentences] for each in self._bits)
-        if self._due is not None:
-            self._due = self._due[:, sentences]
+        if self._due is not None and self._spared is not None:
+            self._due, self._spared = self._due[:, sentences], self._spared[:, sentences]
 
     def any_unmet(self, states: States, sentence: IntArray) -> bool:
         """Return whether a row has unmet ties; ``sentence`` is that of each row."""
@@ -136,17 +158,25 @@ class Ties:
             for wanted, seen in zip(self._bits, states.seen, strict=True)
         )
 
-    def refund(self, states: States, paid: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what hypotheses have paid and what they get back, now that they met all ties.
+    def settle(
+        self, candidates: Candidates, beam: Beam, tied: TiedStep, first: IntArray
+    ) -> tuple[Candidates, TieCosts]:
+        """Give candidates back what ties have cost them, if they have met all of them by now.
 
-        ``paid`` is what they have paid until then. # shape of it and of both: (sentences, beam);
-        ``states`` are those of the hypotheses.
+        ``beam`` has the hypotheses that they continue; ``first`` is what the search itself offers
+        to each sentence, the end or a forced token: it costs nothing.
         """
-        met = np.ones(paid.shape, np.bool_)
-        for wanted, seen in zip(self._bits, states.seen, strict=True):
+        assert candidates.states is not None
+        penalty = tied.penalty(candidates.row[candidates.slot], candidates.token)
+        penalty = np.where(candidates.token == first[:, None], 0.0, penalty)
+        due = penalty if beam.paid is None else penalty + beam.paid.ravel()[candidates.slot]
+        met = np.ones(due.shape, np.bool_)
+        for wanted, seen in zip(self._bits, candidates.states.seen, strict=True):
             every = np.bitwise_or.reduce(wanted, axis=1)[:, None]
-            met &= (seen.reshape(paid.shape) & every) == every
-        return np.where(met, 0.0, paid), np.where(met, np.minimum(paid, FORGIVEN), 0.0)
+            met &= (seen.reshape(due.shape) & every) == every
+        refund = np.where(met, np.minimum(due, FORGIVEN), 0.0)
+        settled = candidates._replace(score=candidates.score + refund)
+        return settled, TieCosts(penalty - refund, np.where(met, 0.0, due))
 
     def penalise(
         self,
@@ -206,10 +236,31 @@ class Ties:
         return np.where(tied.any(axis=-1), ELSEWHERE * (1.0 - np.minimum(most, 1.0)), 0.0)
 
 
-def _bits_of_first_tokens(trie: Trie) -> list[int]:
-    """Return for each node the bits of what its string, a single token, is the beginning of."""
+def _at(step: int, by_place: BoolArray | None) -> BoolArray | None:
+    """Return what holds at a step; None: nothing. # shape: (places, sentences)."""
+    if by_place is None or step >= len(by_place) or not by_place[step].any():
+        return None
+    here: BoolArray = by_place[step]
+    return here
+
+
+def _longest(goals: Sequence[Goal], met: int) -> int:
+    """Return the tokens of the longest form of what sets some bits, at least one."""
+    bare = ([token for token in each.tokens if token >= 0] for each in goals if each.wanted & met)
+    return max(map(len, bare), default=1)
+
+
+def _bits_of_first_tokens(trie: Trie, words: WordBoundaries | None) -> list[int]:
+    """Return for each node the bits of what its string, a single token, is the beginning of.
+
+    Where that is only the mark of a word's beginning, with which any other word may begin as well,
+    it is the token behind it.
+    """
     begins = trie.begins
-    first = {child for node in begins for child in trie.nodes[node].children.values()} - begins
+    nexts = [pair for node in begins for pair in trie.nodes[node].children.items()]
+    marks = [node for token, node in nexts if words is not None and words.is_mark(token)]
+    first = {node for _, node in nexts} - begins - set(marks)
+    first |= {child for node in marks for child in trie.nodes[node].children.values()}
     bits = [0] * len(trie.nodes)
     for number in first:
         node = trie.nodes[number]

@@ -53,31 +53,55 @@ class Advanced(NamedTuple):
     """Whether every sentence goes on."""
 
 
-class _Written(NamedTuple):
-    """What the kernel writes: k slots of each sentence, or fewer, side by side."""
+class _Room:
+    """Room for what the kernel writes, k slots of each sentence, and the arrays of a beam there.
 
-    ints: IntArray  # shape: (3, sentences, k): tokens, parents, rows
-    states: IntArray | None  # shape: (6, sentences · k), as in `States`
-    scores: FloatArray  # shape: (3, sentences, k): log_prob, score, worth
-    marks: BoolArray  # shape: (3, sentences, k): finished, live, what has just ended
+    There are two, used by turns: a step reads the beam that the one before has written. Tokens
+    and parents are kept in the history, so those are written to arrays of their own.
+    """
 
-    @classmethod
-    def empty(cls, sentences: int, k: int, constrained: bool) -> _Written:
-        """Make room."""
-        shape = 3, sentences, k
-        states = np.empty((6, sentences * k), np.int64) if constrained else None
-        return cls(np.empty(shape, np.int64), states, np.empty(shape), np.empty(shape, np.bool_))
+    def __init__(self, sentences: int, k: int, constrained: bool, can_wait: bool) -> None:
+        self.shape = 3, sentences, k
+        # As in `States`; log_prob, score, worth; finished, live, what has just ended.
+        self.states = np.empty((6, sentences * k), np.int64) if constrained else None
+        self.scores = np.empty(self.shape)
+        self.marks = np.empty(self.shape, np.bool_)
+        self._can_wait = can_wait
+        self._beam = self._views(k)
 
-    def narrow(self, sentences: int, width: int) -> _Written:
-        """Return what has been written, where that is less than there was room for."""
-        shape, size = (3, sentences, width), sentences * width
-        ints, states, scores, marks = self
-        return _Written(
-            ints.ravel()[: 3 * size].reshape(shape),
-            None if states is None else states.ravel()[: 6 * size].reshape(6, size),
-            scores.ravel()[: 3 * size].reshape(shape),
-            marks.ravel()[: 3 * size].reshape(shape),
-        )
+    def read(self, ints: IntArray, width: int) -> tuple[Beam, FloatArray, BoolArray]:
+        """Return the beam, what its hypotheses are worth, and what has just ended.
+
+        ``ints`` are tokens, parents and rows. Where beams are narrower than there was room for,
+        all is written side by side. # shape: as the room
+        """
+        views = self._beam
+        if width < self.shape[2]:
+            ints, views = _narrow(ints, width), self._views(width)
+        log_prob, score, worth, finished, live, ended, states = views
+        beam = Beam(ints[0], ints[1], ints[2], log_prob, score, finished, live, states)
+        return beam, worth, ended
+
+    def _views(self, width: int) -> tuple[Any, ...]:
+        """Return the arrays of a beam of some width, but for tokens, parents and rows."""
+        arrays = *_narrow(self.scores, width), *_narrow(self.marks, width)
+        if self.states is None:
+            return *arrays, None
+        size = self.shape[1] * width
+        rows = self.states.ravel()[: 6 * size].reshape(6, size)
+        node, met_bits, met_tokens, seen_bits, seen_tokens, bank = rows
+        met = seen = (met_bits.view(np.uint64),)
+        if self._can_wait:
+            seen = (seen_bits.view(np.uint64),)
+        else:
+            seen_tokens = met_tokens
+        return *arrays, States(node, met, met_tokens, seen, seen_tokens, bank)
+
+
+def _narrow(array: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return the beginning of an array as an array of narrower beams, without a copy."""
+    layers, sentences, _ = array.shape
+    return array.ravel()[: layers * sentences * width].reshape(layers, sentences, width)
 
 
 class WholeStep:
@@ -97,6 +121,8 @@ class WholeStep:
         lag = 0.0 if settings.lag is None else settings.lag
         constants = IMPOSSIBLE, ROUNDING, 1.0, lag, HANDICAP, *CONSTANTS_OF_COSTS, 0.0
         self._numbers = np.array(constants, np.float64)
+        self._rooms: tuple[_Room | None, _Room | None] = None, None
+        """That of the last step, and that of the next."""
 
     def covers(self, number: int, policy: Policy) -> bool:
         """Return whether the kernel covers a step; turn to it if it does."""
@@ -123,24 +149,34 @@ class WholeStep:
         if beam.states is not None:
             standing = _arrays_of(beam.states), sizes, ask, targets
             constraints = self._constraints(*standing, policy, number)
-        sentences, k = len(beam.token), step.beam_size
-        out = _Written.empty(sentences, k, tables is not None)
+        room = self._next_room(len(beam.token))
+        ints, k = np.empty(room.shape, np.int64), step.beam_size
         flags = drops | (_WORD_ENDS if step.word_ends else 0)
         model = step.scorer.eos, step.scorer.vocabulary_size
         before = beam.log_prob, beam.score, beam.live, beam.finished, step.prefix.first
-        given = tables, k, flags, *model, self._numbers, *before, *scores[:3], *constraints, *out
-        result = kernel.call(compiled.advance, *given)
+        given = tables, k, flags, *model, self._numbers, *before
+        out = ints, room.states, room.scores, room.marks
+        try:
+            result = compiled.advance(*given, *scores[:3], *constraints, *out)
+        except (TypeError, ValueError):  # of other kinds, or not in one piece
+            answers = readable(scores)[:3]
+            result = kernel.call(compiled.advance, *given, *answers, *constraints, *out)
         if result is None:
             self._refuse(scores)
         width, newly, all_live = result
-        if width < k:
-            out = out.narrow(sentences, width)
-        token, parent, row = out.ints
-        log_prob, score, worth = out.scores
-        finished, live, ended = out.marks
-        states = self._read_states(out.states)
-        new = Beam(token, parent, row, log_prob, score, finished, live, states)
+        new, worth, ended = room.read(ints, width)
         return Advanced(new, ended if newly else None, worth, bool(drops) and not newly, all_live)
+
+    def _next_room(self, sentences: int) -> _Room:
+        """Return room for the beams of so many sentences, other than that of the last step."""
+        last, room = self._rooms
+        if room is None or room.shape[1] != sentences:
+            automaton = self._step.automaton
+            can_wait = automaton is not None and automaton.can_wait
+            given = sentences, self._step.beam_size, self._tables is not None, can_wait
+            last, room = None, _Room(*given)
+        self._rooms = room, last
+        return room
 
     def _constraints(
         self,
@@ -167,7 +203,7 @@ class WholeStep:
         node, seen, listed = None, None, self._most_asked
         if beam.states is not None:
             node, seen = beam.states.node, beam.states.seen[0]
-        tokens, parents = np.empty((2, slots), np.int64)
+        tokens, parents = np.empty(slots, np.int64), np.empty(slots, np.int64)
         ask, targets = np.empty(slots * (1 + listed), np.int64), np.empty(slots * listed, np.int64)
         given = self._tables, step.scorer.eos, beam.live, beam.token, beam.row, node, seen
         rows, asked = kernel.call(compiled.ask_live, *given, tokens, parents, ask, targets)
@@ -177,7 +213,7 @@ class WholeStep:
         top = min(step.beam_size, step.scorer.vocabulary_size - 1)
         ban = np.empty((rows, 0), np.int64)
         answer = step.scorer.step(step.model_state, tokens, parents, asks, ban, top)
-        scores = readable(Scores(*answer))  # any sequence of its fields will do
+        scores = Scores(*answer)  # any sequence of its fields will do
         refuse_wrong_shapes(scores, rows, top, 1 + asked)
         step.model_state = scores.state
         return scores, asks, targets
@@ -197,17 +233,6 @@ class WholeStep:
             return _DROP
         self._numbers[_LAG] = lag_ahead(lag, self._settings.beam_size)
         return _DROP | _BY_WORTH if future_cost.all_drafted else 0
-
-    def _read_states(self, states: IntArray | None) -> States | None:
-        """Return the states that the kernel has written. # shape: (6, sentences · beam)."""
-        automaton = self._step.automaton
-        if states is None or automaton is None:
-            return None
-        node, met_bits, met_tokens, seen_bits, seen_tokens, bank = states
-        met = (met_bits.view(np.uint64),)
-        if not automaton.can_wait:
-            return States(node, met, met_tokens, met, met_tokens, bank)
-        return States(node, met, met_tokens, (seen_bits.view(np.uint64),), seen_tokens, bank)
 
     def _refuse(self, scores: Scores) -> None:
         """Say what is wrong with the model's answer."""

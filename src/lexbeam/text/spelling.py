@@ -336,18 +336,19 @@ def spell_inside(target: TargetText, phrase: str) -> list[Spelling]:
 
 def word_marks(
     target: TargetText, vocabulary_size: int
-) -> tuple[BoolArray, BoolArray, BoolArray, NDArray[np.uint8]]:
+) -> tuple[BoolArray, BoolArray, BoolArray, NDArray[np.uint8], BoolArray]:
     """Return the tokens that can't continue a word, that end one, that begin with a space.
 
-    And how each token joins parts of compounds (`lexbeam.text.compounds`): not at all in
+    Then how each token joins parts of compounds (`lexbeam.text.compounds`): not at all in
     vocabularies that write the end of a word into its pieces, where a word that goes on is
-    spelled otherwise.
+    spelled otherwise. Last the tokens that are nothing but a space.
     """
     boundary, closing = target.masks(vocabulary_size)
     joining = np.zeros(vocabulary_size, np.uint8)
     if target._bare is not None:
         joining = _joining(target._processor, vocabulary_size)
-    return boundary, closing, target.spaced_tokens(vocabulary_size), joining
+    marking = np.arange(vocabulary_size) == token_of(target, SPACE)
+    return boundary, closing, target.spaced_tokens(vocabulary_size), joining, marking
 
 
 def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Spelling:

@@ -110,6 +110,7 @@ class BatchDecoder:
         closing: BoolArray,
         starting: BoolArray,
         joining: NDArray[np.uint8],
+        marking: BoolArray,
         threads: int = 1,
         sets_aside: bool = False,
     ) -> None:
@@ -120,6 +121,7 @@ class BatchDecoder:
         self._closing = closing
         self._starting = starting
         self._joining = joining
+        self._marking = marking
         self._observer: SearchObserver | None = None
 
     @property
@@ -220,6 +222,7 @@ class BatchDecoder:
             closing=_extended(self._closing, aliases.closing),
             starting=_extended(self._starting, aliases.starting),
             joining=_extended(self._joining, [0] * len(aliases.tokens)),
+            marking=_extended(self._marking, [0] * len(aliases.tokens)),
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             find_displaced=_find_displaced(jobs),

@@ -31,7 +31,7 @@ from lexbeam.models.engines.onnx_batch import (
     unlisted_weights,
     without_finished,
 )
-from lexbeam.models.engines.onnx_session import open_session
+from lexbeam.models.engines.onnx_session import open_session, run_session
 from lexbeam.models.engines.slots import arrange
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
@@ -210,7 +210,11 @@ class OnnxEngine:
         attention: bool = False,
     ) -> Scores:
         """Score the next token of every row; see `lexbeam.search.scorer.Scorer`."""
-        batch, sentences = without_finished(state.batch, state.sentences[parents])
+        batch = state.batch
+        if batch.single:
+            sentences = _only_sentence(len(tokens))
+        else:
+            batch, sentences = without_finished(batch, state.sentences[parents])
         excluded, excluded_scores = exclude(
             batch, sentences, ban, hold, self._never, self.word_starts
         )
@@ -292,7 +296,7 @@ class OnnxEngine:
         """Run a decoder; return what it answers, and the new states."""
         answers = len(outputs) - len(self._state_shapes)
         if not self._state_grows:
-            results: list[Any] = session.run(outputs, feed)
+            results = run_session(session, outputs, feed)
             return results[:answers], results[answers:]
         binding = session.io_binding()
         for name, value in feed.items():
@@ -321,9 +325,13 @@ def _position_tables(
 def _set_apart(memory: dict[str, Any]) -> dict[str, Any]:
     """Take from the memory of a single sentence what its steps don't need; return what drafts do.
 
-    Every input takes its time.
+    Every input takes its time, and so does an axis of sentences that would have to be added to
+    the rows: its part of the output layer has none.
     """
     memory.pop("memory.mask")
+    for name in [name for name in memory if name.startswith("memory.output")]:
+        columns = memory[name][0]
+        memory[name] = columns if name == "memory.output" else columns[0]
     return {name: memory.pop(name) for name in _FOR_DRAFT if name in memory}
 
 
@@ -332,6 +340,11 @@ def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
     return np.zeros(
         (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
     )
+
+
+@lru_cache(maxsize=256)
+def _only_sentence(rows: int) -> IntArray:
+    return np.zeros(rows, np.int64)
 
 
 @lru_cache(maxsize=256)

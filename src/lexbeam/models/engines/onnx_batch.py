@@ -38,8 +38,10 @@ def tabulate(
     width = -(-(max(map(len, lists)) + 2) // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
     ids = np.full((len(lists), width), vocabulary, np.int64)
     index = np.full((len(lists), vocabulary + 1), -1, np.int64)
+    listed = np.ones(vocabulary + 1, np.bool_)
+    listed[list(never)] = False
     for row, index_of, candidates in zip(ids, index, lists, strict=True):
-        others = candidates[~np.isin(candidates, never)]
+        others = candidates[listed[candidates]]
         row[0] = never[0]
         row[1 : len(others) + 1] = others
         index_of[row[: len(others) + 1]] = np.arange(len(others) + 1)
@@ -66,7 +68,8 @@ def indices(batch: Batch, sentences: IntArray, tokens: IntArray) -> IntArray:
     if batch.index_of_id is None or not tokens.size:
         return tokens
     if batch.size == 1:
-        return np.take(batch.index_of_id[0], tokens)
+        found: IntArray = batch.index_of_id[0].take(tokens)
+        return found
     return batch.index_of_id[sentences[:, None], tokens]
 
 

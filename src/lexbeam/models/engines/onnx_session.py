@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import onnxruntime as ort  # type: ignore[import-untyped]
 
 from lexbeam.errors import ModelError
@@ -26,3 +29,19 @@ def open_session(model: bytes, threads: int) -> ort.InferenceSession:
         )
     except Exception as error:  # the runtime's own exceptions share no public base
         raise ModelError(f"ONNX Runtime refuses the model: {error}") from None
+
+
+def run_session(
+    session: ort.InferenceSession, outputs: Sequence[str], feed: Mapping[str, Any]
+) -> list[Any]:
+    """Run a session; return the outputs that are named.
+
+    Before the runtime checks the names of inputs, its Python part does so too. With the many inputs
+    of a step that takes a twentieth of the time of a short one, so the compiled part is called
+    directly, where there is one under the name that it has had since the first release.
+    """
+    native = getattr(session, "_sess", None)
+    results: list[Any] = (
+        session.run(outputs, feed) if native is None else native.run(outputs, feed, None)
+    )
+    return results

@@ -46,6 +46,7 @@ class Columns(NamedTuple):
     values: str  # shape: (sentences, dim, listed)
     scale: str = ""  # shape: (sentences, 1, listed), that of the input included if it is known
     offset: str = ""  # shape: (sentences, 1, listed), what a sum has too much where zero is 128
+    bias: str = ""  # shape: (sentences, 1, listed)
 
 
 class Layers:
@@ -189,6 +190,8 @@ class Layers:
     def _int8(self, x: Quantised, weight: Int8Matrix, bias: Float32 | None, name: str) -> str:
         graph = self._graph
         values, scale = graph.constant(weight.values, name), weight.scale.reshape(-1)
+        if (scale == scale[0]).all():  # the runtime multiplies each by that of x, at every run
+            scale = scale[:1]
         if x.of_rows:
             y = graph.node("MatMulIntegerToFloat", x.values, values, x.scale, x.scale, x.zero)
             y = self._scale_rows(y, x.of_rows, graph.constant(1 / scale))
@@ -216,11 +219,13 @@ class Layers:
     def project_listed(
         self,
         x: str,
-        into_slots: Callable[[str], str],
+        into_slots: Callable[[str], str] | None,
         columns: Columns,
         multiplier: float | None,
     ) -> str:
-        """Multiply the rows in each sentence's slots by that sentence's own columns.
+        """Multiply the rows in each sentence's slots by that sentence's own columns; add its bias.
+
+        Without slots there is one sentence, and nothing has an axis of sentences.
 
         Where the columns have offsets, integers are multiplied as they are: for sentences of one
         row each the runtime then takes a third of the time, because it need not rearrange the
@@ -228,16 +233,21 @@ class Layers:
         """
         graph = self._graph
         values, x_scale, zero, of_rows = self.quantise(x, multiplier)
-        values = into_slots(values)  # shape: (sentences, slots, dim)
+        if into_slots is not None:
+            values = into_slots(values)  # shape: (sentences, slots, dim)
         if columns.offset:
             y = graph.node("MatMulInteger", values, columns.values)
             y = graph.node("Cast", graph.node("Add", y, columns.offset), to=_FLOAT)
-            return graph.node("Mul", y, columns.scale)
+            return graph.node("Add", graph.node("Mul", y, columns.scale), columns.bias)
         if multiplier is not None:  # it is in the scale of the columns
             x_scale = graph.constant(np.array(1, np.float32))
         given = values, columns.values, x_scale, columns.scale, zero
+        if into_slots is None and not of_rows:  # a bias of one axis can be added by the product
+            return graph.node("MatMulIntegerToFloat", *given, "", columns.bias)
         y = graph.node("MatMulIntegerToFloat", *given)
-        return graph.node("Mul", y, into_slots(of_rows)) if of_rows else y
+        if of_rows:
+            y = graph.node("Mul", y, into_slots(of_rows) if into_slots is not None else of_rows)
+        return graph.node("Add", y, columns.bias)
 
     def lookup(self, name: str, tokens: str, factor: float) -> str:
         """Return embeddings, times a factor; those of the id past the end are zeros."""
@@ -266,15 +276,16 @@ class Layers:
         graph = self._graph
         rows = graph.node("Gather", self._table(name, table), candidates)
         columns = graph.node("Transpose", rows, perm=[0, 2, 1])
-        if not isinstance(table, Int8Matrix):
-            return Columns(columns)
-        scale = np.append(table.scale.reshape(-1), np.float32(0))
         index, offset = graph.node("Unsqueeze", candidates, graph.ints(1)), ""
+        bias = graph.node("Gather", graph.constant(self.output_bias(table.shape[0])), index)
+        if not isinstance(table, Int8Matrix):
+            return Columns(columns, bias=bias)
+        scale = np.append(table.scale.reshape(-1), np.float32(0))
         if table.activation is not None:
             scale = scale * np.float32(1 / table.activation)
             sums = np.append(table.values.sum(axis=1, dtype=np.int32), np.int32(0))
             offset = graph.node("Gather", graph.constant(-_MIDDLE * sums), index)
-        return Columns(columns, graph.node("Gather", graph.constant(scale), index), offset)
+        return Columns(columns, graph.node("Gather", graph.constant(scale), index), offset, bias)
 
     def output_bias(self, size: int) -> Float32:
         """Return the output bias; the entry past the end is minus infinity."""

@@ -188,23 +188,28 @@ class DecoderGraph(TransformerGraph):
         return graph.node("Add", logits, weights)
 
     def listed_logits(self, x: str) -> str:
-        """Return the logits of each sentence's own shortlist."""
+        """Return the logits of each sentence's own shortlist.
+
+        A single sentence has no axis of sentences, which would have to be added to its rows.
+        """
         graph = self.graph
-        size: list[Dim] = ["sentences", 1, "listed"]
+        size: list[Dim] = ["listed"] if self.single else ["sentences", 1, "listed"]
+        columns_size: list[Dim] = [*size[:-2], self.config.dim, "listed"]
         table = output_table(self.config, self.weights)
         dtype = "int8" if isinstance(table, Int8Matrix) else "float32"
-        columns = graph.input("memory.output", dtype, ["sentences", self.config.dim, "listed"])
+        columns = graph.input("memory.output", dtype, columns_size)
         bias = graph.input("memory.output_bias", "float32", size)
+        into_slots = None if self.single else self.into_slots
         if isinstance(table, Int8Matrix):
             scale, offset = graph.input("memory.output_scale", "float32", size), ""
             if table.activation is not None and self.few_rows:
                 offset = graph.input("memory.output_offset", "int32", size)
-            own = Columns(columns, scale, offset)
-            logits = self.layers.project_listed(x, self.into_slots, own, table.activation)
+            own = Columns(columns, scale, offset, bias)
+            logits = self.layers.project_listed(x, into_slots, own, table.activation)
         else:
-            logits = graph.node("MatMul", self.into_slots(x), columns)
-        logits = graph.node("Add", logits, bias)  # shape: (sentences, slots, listed)
-        return self.out_of_slots(logits)
+            rows = x if self.single else self.into_slots(x)
+            logits = graph.node("Add", graph.node("MatMul", rows, columns), bias)
+        return logits if self.single else self.out_of_slots(logits)
 
 
 def _some_rows(table: Int8Matrix | Float32, rows: Sequence[int]) -> Int8Matrix | Float32:

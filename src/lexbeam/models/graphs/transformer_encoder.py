@@ -72,13 +72,11 @@ class EncoderGraph(TransformerGraph):
         size: list[Dim] = ["sentences", 1, "listed"]
         candidates = graph.input("candidates", "int64", ["sentences", "listed"])
         table = output_table(self.config, self.weights)
-        values, scale, offset = self.layers.columns(self.config.output, table, candidates)
+        values, scale, offset, bias = self.layers.columns(self.config.output, table, candidates)
         dtype = "int8" if scale else "float32"
         graph.output("memory.output", values, dtype, ["sentences", self.config.dim, "listed"])
         if scale:
             graph.output("memory.output_scale", scale, "float32", size)
         if offset:
             graph.output("memory.output_offset", offset, "int32", size)
-        bias = graph.constant(self.layers.output_bias(table.shape[0]))
-        bias = graph.node("Gather", bias, graph.node("Unsqueeze", candidates, graph.ints(1)))
         graph.output("memory.output_bias", bias, "float32", size)

@@ -36,6 +36,8 @@ class WordBoundaries:
     """With this token a word begins: what the words between two parts are counted by."""
     joining: NDArray[np.uint8]
     """How each token joins parts of a compound: `SHORT`, `LONG` and `ENDS`, added up."""
+    marking: NDArray[np.bool_] | None = None
+    """This token only says that a word begins, and nothing of the word; None: there is none."""
 
     @classmethod
     def of(
@@ -46,18 +48,19 @@ class WordBoundaries:
         eos: int,
         starting: ArrayLike | None = None,
         joining: ArrayLike | None = None,
+        marking: ArrayLike | None = None,
     ) -> WordBoundaries | None:
         """Return the masks as checked arrays; None where phrases are plain token sequences."""
         if boundary is None:
-            more = (("closing", closing), ("starting", starting), ("joining", joining))
-            for name, given in more:
+            more = {"closing": closing, "starting": starting, "joining": joining}
+            for name, given in (more | {"marking": marking}).items():
                 if given is not None:
                     raise InputError(f"{name} is given without boundary")
             return None
         marks = []
         starting = boundary if starting is None else starting
         named = {"boundary": boundary, "closing": closing, "starting": starting}
-        for name, given in named.items():
+        for name, given in (named | {"marking": marking}).items():
             mark = np.zeros(vocabulary_size, np.bool_) if given is None else np.array(given, bool)
             if mark.shape != (vocabulary_size,):
                 raise InputError(
@@ -66,7 +69,8 @@ class WordBoundaries:
             marks.append(mark)
         marks[0][eos] = True
         if joining is None:
-            return cls(marks[0], marks[1], marks[2], np.zeros(vocabulary_size, np.uint8))
+            none = np.zeros(vocabulary_size, np.uint8)
+            return cls(marks[0], marks[1], marks[2], none, marks[3])
         joins = np.array(joining)
         if joins.shape != (vocabulary_size,) or not _are_marks_of_joining(joins):
             raise InputError(
@@ -75,11 +79,15 @@ class WordBoundaries:
         # What begins something new goes on with no word, and what ends a word leaves none to.
         joins = np.where(marks[0], joins & ENDS, joins)
         joins = np.where(marks[1], joins & (SHORT | LONG), joins)
-        return cls(marks[0], marks[1], marks[2], joins.astype(np.uint8))
+        return cls(marks[0], marks[1], marks[2], joins.astype(np.uint8), marks[3])
 
     def waits(self, phrase: Tokens) -> bool:
         """Return whether the phrase counts only if a boundary follows."""
         return not self.closing[phrase[-1]]
+
+    def is_mark(self, token: int) -> bool:
+        """Return whether a symbol is a token that only says that a word begins."""
+        return self.marking is not None and token >= 0 and bool(self.marking[token])
 
     def ends(self, token: int) -> bool:
         """Return whether a word has ended before this token."""
