@@ -19,7 +19,8 @@ Word = tuple[str, int, int]
 CAPITALISING = frozenset({"de", "deu", "ger", "lb", "ltz"})
 """Languages that write all nouns with a capital: it says nothing of names, but shows nouns."""
 
-_ENDS_SENTENCE = frozenset(".!?:;…()[]{}\"'“”„‘’»«>|•–—*#")
+_ENDS_SENTENCE = frozenset(".!?…")
+_MAY_BEGIN = frozenset(":;()[]{}\"'“”„‘’»«>|•–—*#") | _ENDS_SENTENCE
 _LEAST = 4  # letters of words that have a capital in titles
 _BEFORE_VERBS = "can could may might must shall should will would cannot not you we they i who lets"
 _DETERMINERS = (
@@ -51,8 +52,10 @@ class Context:
         if after or before < 0 or not self._touches(first):
             return after
         word = self._words[before][0]
+        if not self._is_capitalised(before) or word.lower() in _DETERMINERS.split():
+            return False
         # The first word of a sentence has a capital anyway.
-        return self._is_capitalised(before) and (not self._begins[before] or _is_own_name(word))
+        return not self._first[before] or _is_own_name(word)
 
     def is_inside(self, index: int) -> bool:
         """Return whether a word with a capital stands inside a sentence that is no title."""
@@ -85,17 +88,26 @@ class Context:
     @cached_property
     def _begins(self) -> list[bool]:
         """Whether a sentence, or something like one, begins with each word."""
-        begins, fresh, last = [], True, 0
+        return self._are_behind(_MAY_BEGIN)
+
+    @cached_property
+    def _first(self) -> list[bool]:
+        """Whether each word is the first of a sentence or line."""
+        return self._are_behind(_ENDS_SENTENCE)
+
+    def _are_behind(self, marks: frozenset[str]) -> list[bool]:
+        """Return whether each word is the first, of a line or behind some marks."""
+        behind, fresh, last = [], True, 0
         for word, start, end in self._words:
             fresh = fresh or "\n" in self._text[last:start]
-            begins.append(fresh)
-            fresh, last = word in _ENDS_SENTENCE or (fresh and not word[0].isalpha()), end
-        return begins
+            behind.append(fresh)
+            fresh, last = word in marks or (fresh and not word[0].isalpha()), end
+        return behind
 
     @cached_property
     def _title(self) -> list[bool]:
         """Whether each word is of a sentence in which all words but short ones have capitals."""
-        starts = [i for i, begins in enumerate(self._begins) if begins]
+        starts = [i for i, first in enumerate(self._first) if first]
         marked: list[bool] = []
         for start, end in zip(starts, [*starts[1:], len(self._words)], strict=True):
             words = [word for word, *_ in self._words[start:end]]
