@@ -271,6 +271,21 @@ def test_a_term_that_is_due_in_one_sentence_does_not_change_another() -> None:
         assert [one.tokens for one in alone[0]] == [one.tokens for one in batch[number]]
 
 
+def test_a_sentence_without_ties_has_the_candidates_that_it_has_alone() -> None:
+    random = np.random.default_rng(5829)
+    table = np.log(random.dirichlet(np.full(6, 0.7), 6))
+    scorer = TableScorer(table, bos=0, eos=4, alignment=random.dirichlet(np.full(4, 0.3), 6))
+    wanted: list[list[Any]] = [[Pattern(((Form((2,)),),), penalty=50.0)], [(2,)]]
+    source = [1, 2, 3, 4]
+    given: dict[str, Any] = {"beam_size": 1, "max_length": 1, "nbest": 4}
+    for algorithm in ("gbs", "dba", "beam"):
+        batch = decode(
+            scorer, [source] * 2, wanted, ties=[{}, {0: [2]}], algorithm=algorithm, **given
+        )
+        alone = decode(scorer, [source], wanted[:1], algorithm=algorithm, **given)
+        assert [one.tokens for one in batch[0]] == [one.tokens for one in alone[0]]
+
+
 def test_outputs_say_where_they_looked_only_if_asked() -> None:
     scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5, alignment=monotone)
     (found,) = decode(scorer, [[1, 2, 3]], max_length=9, align=True)[0]

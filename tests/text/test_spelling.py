@@ -108,6 +108,19 @@ def test_unknown_characters_are_not_taken_for_one_another(literal: TargetText) -
     assert literal.spell("€1") == first
 
 
+def test_the_beginning_of_an_unknown_text_ends_the_word_before_it(
+    processor: Processor, literal: TargetText
+) -> None:
+    """It writes nothing by itself, but to the search no word goes on behind it."""
+    (glued,) = [each for each in literal.spell_all("€²") if not each.spaced]
+    first = glued.ids[0]
+    casa, letter = processor.encode("casa"), processor.piece_to_id("o")
+    assert literal.decode([*casa, *glued.ids]) == "casa€²"
+    assert literal.decode([*casa, first, letter]) == "casa o"
+    assert literal.decode([*casa, first, *casa]) == "casa casa"
+    assert literal.decode([*casa, first]) == "casa"
+
+
 def test_unknown_characters_inside_each_other_are_shared(literal: TargetText) -> None:
     short, long = literal.spell("¥"), literal.spell("a¥€ ¥")
     assert long.ids[-len(short.ids) :] == short.ids

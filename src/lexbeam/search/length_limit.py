@@ -31,11 +31,6 @@ class LengthLimit:
         self.set_step(0)
 
     @property
-    def alphabet(self) -> int:
-        """The most tokens that may be too late for a sentence."""
-        return 0 if self._remaining is None else self._remaining.alphabet
-
-    @property
     def is_last(self) -> BoolArray:
         """A mask of the sentences that may take no token after this step's."""
         last: BoolArray = self._step + 1 >= self.limits
@@ -61,12 +56,16 @@ class LengthLimit:
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
 
-    def may_be_late(self, here: States, sentence: IntArray) -> bool:
-        """Return whether a token of this step might be too late for some hypothesis."""
+    def count_late(self, here: States, sentence: IntArray) -> int:
+        """Return how many of a row's best tokens might be too late for some hypothesis, at most.
+
+        Those are mostly tokens of phrases, so that the model has to look beyond them.
+        """
         if not self.tight or self._remaining is None:
-            return False
+            return 0
         left = (self.limits - self._step - 1)[sentence]
-        return self._remaining.may_be_late(here, self._sentences[sentence], left)
+        may_be_late = self._remaining.may_be_late(here, self._sentences[sentence], left)
+        return self._remaining.alphabet if may_be_late else 0
 
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
         """Return tokens without which some hypotheses could not end in time, beside asked ones.

@@ -105,7 +105,8 @@ class SearchStep:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
         self.turn_to(number)
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
-        if self.ties is not None:  # what is best but for its penalty must not hide what is next
+        if self.ties is not None and not policy.beam_per_bank:
+            # What is best but for its penalty must not hide what is next.
             self.top = max(self.top, WIDER * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
@@ -210,31 +211,22 @@ class SearchStep:
         """Let the model score the continuations; close those that would be too late."""
         tokens, targets = automaton.ask(here)
         asked = tokens.shape[1]
-        may_be_late = self.limit.may_be_late(here, sentence)
-        if may_be_late:
+        late = self.limit.count_late(here, sentence)
+        if late:
             tokens, targets = self.limit.add_helpful(automaton, here, sentence, tokens, targets)
         if self.closed is not None:
             tokens = np.where(self.closed[sentence, None], PAD, tokens)
         tokens, ban = self.prefix.end_words(sentence, tokens, automaton.ban(here))
         tied, due = None, self.ties is not None and self.ties.any_unmet(here, sentence)
-        # Tokens that would be too late are mostly those of phrases: look beyond them.
-        beyond = self.limit.alphabet if may_be_late else 0
-        given = beam, live, tokens, ban, automaton.hold(here), self.attends or due, beyond
-        scores = self._ask_model(*given)
+        hold = automaton.hold(here)
+        scores = self._ask_model(beam, live, tokens, ban, hold, self.attends or due, late)
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
-        if may_be_late:
+        if late:
             most = self.finishing.top(self.top)
-            tokens, scores = self.limit.close_late(
-                automaton,
-                here,
-                sentence,
-                self.prefix.forced,
-                tokens,
-                scores,
-                most,
-                tokens.shape[1] - asked,
-            )
+            open_now = tokens, scores, most, tokens.shape[1] - asked
+            forced = self.prefix.forced
+            tokens, scores = self.limit.close_late(automaton, here, sentence, forced, *open_now)
         return Answer(tokens, targets, scores, asked, tied)
 
     def _ask_model(
@@ -245,10 +237,10 @@ class SearchStep:
         ban: IntArray,
         hold: BoolArray | None = None,
         attends: bool = False,
-        beyond: int = 0,
+        more: int = 0,
     ) -> Scores:
         """Let the model score the continuations of the live hypotheses, so many more than usual."""
-        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1) + beyond
+        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1) + more
         if self.prefix.forced is None:
             first = constant_column(len(live), self.scorer.eos)
         else:

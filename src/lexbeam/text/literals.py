@@ -90,6 +90,13 @@ class Literals:
                 if tuple(tokens[index:end]) == literal.run:
                     yield Placed(index, end, literal.text)
 
+    def ends_word_before(self, token: int) -> bool:
+        """Return whether a token begins a text that can't continue a word."""
+        if not self._has(token):
+            return False
+        literal = self._literals[token - self._size]
+        return token == literal.run[0] and not continues_word(literal.text)
+
     def _has(self, token: int) -> bool:
         return self._size <= token < self._size + len(self._literals)
 

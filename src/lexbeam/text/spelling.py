@@ -159,6 +159,10 @@ class TargetText:
                 pieces[index] = ""
                 if index and pieces[index - 1] == SPACE:
                     pieces[index - 1] = ""
+                if self._literals is not None and self._literals.ends_word_before(tokens[index]):
+                    # To the search a word has ended here: what follows must not go on with it.
+                    follows = "".join(pieces[index + 1 : index + 2])
+                    pieces[index] = "" if follows.startswith(SPACE) else SPACE
         return pieces, placed
 
     def _write(

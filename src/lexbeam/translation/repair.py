@@ -27,6 +27,10 @@ from lexbeam.translation.spelled import forms_of
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
 
+_FEW = 16
+"""With more constraints than this, what was given up is not searched for in another way: in a beam
+that so many share, a second search finds little, and takes as long as the first."""
+
 
 def repair(document: Document) -> JobGenerator[None]:
     """Search again where the text breaks what the tokens promised.
@@ -40,7 +44,7 @@ def repair(document: Document) -> JobGenerator[None]:
             sentence
             for sentence in document.sentences
             if _avoid_what_came_back(document, sentence)
-            | _respell_missing(document, sentence, also_given_up=turn == 0)
+            | _respell_missing(document, sentence, turn == 0 and _has_few(sentence))
             | _require_more(document, sentence)
             | _limit_excess(document, sentence, excessive)
         ]
@@ -58,6 +62,8 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
         unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
         soft = {unit for unit in unmet if document.is_soft(unit)}
         sentence.dropped = [piece for piece in sentence.searched if piece.unit in soft]
+        if not _has_few(sentence):
+            sentence.dropped = []
     dropping = [sentence for sentence in document.sentences if sentence.dropped]
     kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
     try:
@@ -69,6 +75,10 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
     for sentence, pieces, hypotheses in zip(dropping, kept, found, strict=True):
         if hypotheses and hypotheses[0].score > sentence.best.score:
             sentence.take(hypotheses, pieces)
+
+
+def _has_few(sentence: SentenceState) -> bool:
+    return len(sentence.searched) <= _FEW
 
 
 def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:

@@ -111,8 +111,11 @@ class MultipartPatterns:
         )
         self._always = pack_rows([[not bits for bits in row] for row in enabled], fill=0) > 0
         self._sizes = pack_rows([[stage.size for stage in row] for row in stages], fill=0)
-        # Of a single sentence, beside which there is only padding; None: there are several.
-        self._single = _Stages.of(stages[0], bit_arrays) if len(stages) == 2 else None
+        # Those of each sentence by themselves, behind them those of padding; None: it is quicker
+        # to look at all of them together.
+        self._each: list[_Stages] | None = None
+        if len(stages) == 2 or bit_arrays > 1:
+            self._each = [_Stages.of(row, bit_arrays) for row in stages]
 
     def unwind_ends(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""
@@ -152,8 +155,8 @@ class MultipartPatterns:
         Bits that stand for no stage are all set in the second.
         """
         owner = self._owners[node]
-        if self._single is not None:
-            return self._count_in_one(self._single, node, owner == 1, seen)
+        if self._each is not None:
+            return self._count_in_each(self._each, node, owner, seen)
         bits = [array[..., None] for array in seen]
         done = intersects(self._reached, owner, bits)  # shape: (…, stages)
         tokens: IntArray = (self._sizes[owner] * done).sum(axis=-1)
@@ -164,19 +167,24 @@ class MultipartPatterns:
             for others, wanted in zip(self._others, self._wanted, strict=True)
         )
 
-    def _count_in_one(
-        self, stages: _Stages, node: IntArray, padding: BoolArray, seen: Bits
+    def _count_in_each(
+        self, stages: Sequence[_Stages], node: IntArray, owner: IntArray, seen: Bits
     ) -> tuple[IntArray, Bits]:
-        """Count as `count` does, in a batch of one sentence; padding has no stages."""
-        tokens, wanted = stages.count_reached(seen)
-        of_use = [others[node] for others in self._others]
-        for number, bits in wanted:
-            of_use[number] |= bits
-        if padding.any():
-            tokens = np.where(padding, 0, tokens)
-            kept = zip(of_use, self._others, strict=True)
-            of_use = [np.where(padding, others[node], bits) for bits, others in kept]
-        return tokens, tuple(of_use)
+        """Count as `count` does, sentence by sentence; padding has no stages."""
+        tokens = np.zeros(node.shape, np.int64)
+        of_use = tuple(others[node] for others in self._others)
+        for sentence in np.unique(owner).tolist():
+            here = owner == sentence
+            every = bool(here.all())
+            given = seen if every else tuple(bits[here] for bits in seen)
+            count, wanted = stages[sentence].count_reached(given)
+            if every:
+                tokens = count
+            else:
+                tokens[here] = count
+            for number, bits in wanted:
+                of_use[number][... if every else here] |= bits
+        return tokens, of_use
 
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return the bits of what was seen, where registers only say which stage was reached."""

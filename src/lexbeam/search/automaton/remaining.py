@@ -18,7 +18,7 @@ from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.plans import NEVER, Plans
-from lexbeam.search.automaton.side_by_side import avoided_stays_avoided, exact_stays_exact
+from lexbeam.search.automaton.side_by_side import always_works, is_placeable
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
@@ -97,7 +97,7 @@ class RemainingTokens:
             return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
         hindered = _is_hindered(layout, self._automaton.tries[sentence])
-        if layout.strict and not hindered and _is_placeable(layout):
+        if layout.strict and not hindered and is_placeable(layout):
             # States that no output may begin with are never reached. (Where something is avoided,
             # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
@@ -113,7 +113,7 @@ class RemainingTokens:
             anchored = layout.strict or layout.at_end or layout.soft
             first = [token for token in trie.nodes[ROOT].children if token >= 0]
             glued = words and not all(map(words.ends, first))
-            free.append(not hindered and not glued and not anchored and _is_placeable(layout))
+            free.append(not hindered and not glued and not anchored and is_placeable(layout))
         return np.array(free, dtype=np.bool_)
 
     def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
@@ -181,24 +181,10 @@ class RemainingTokens:
         return self._plans[sentence]
 
     def _is_proven(self, sentence: int) -> bool:
-        """Return whether writing what is unmet side by side always works (`side_by_side`)."""
+        """Return whether writing what is unmet side by side always works."""
         if sentence not in self._proven:
-            self._proven[sentence] = self._prove(sentence)
+            self._proven[sentence] = always_works(self._automaton, sentence)
         return self._proven[sentence]
-
-    def _prove(self, sentence: int) -> bool:
-        """Find that out; it takes a look at all tokens of all phrases."""
-        layout, trie = self._automaton.layouts[sentence], self._automaton.tries[sentence]
-        words = self._automaton.whole_words
-        anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
-        return (
-            _is_placeable(layout)
-            and not layout.strict
-            and (layout.at_end & layout.hard).bit_count() <= 1
-            and avoided_stays_avoided(layout.goals, trie, words)
-            and exact_stays_exact(layout.goals)
-            and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
-        )
 
     def helpful_tokens(self, sentence: int) -> IntArray:
         """Return tokens that a hypothesis may need though they go on with no constraint."""
@@ -320,15 +306,6 @@ def _is_hindered(layout: BitLayout, trie: Trie) -> bool:
     """Return whether something may not be said, or not more often."""
     may_not = any(node.avoided or node.held for node in trie.nodes)
     return may_not or any(goal.exact for goal in layout.goals)
-
-
-def _is_placeable(layout: BitLayout) -> bool:
-    """Return whether all but a strict beginning has a form that can stand behind anything else."""
-    bits = layout.hard_wanted
-    for goal in layout.goals:
-        if goal.tokens[0] >= 0 or goal.strict:
-            bits &= ~goal.wanted
-    return not bits
 
 
 def _relevant_tokens(

@@ -186,6 +186,33 @@ class SideBySide:
         return most
 
 
+def always_works(automaton: Automaton, sentence: int) -> bool:
+    """Return whether writing what is unmet side by side works from every state of a sentence.
+
+    It takes a look at all tokens of all phrases.
+    """
+    layout, trie = automaton.layouts[sentence], automaton.tries[sentence]
+    words = automaton.whole_words
+    anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
+    return (
+        is_placeable(layout)
+        and not layout.strict
+        and (layout.at_end & layout.hard).bit_count() <= 1
+        and avoided_stays_avoided(layout.goals, trie, words)
+        and exact_stays_exact(layout.goals)
+        and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
+    )
+
+
+def is_placeable(layout: BitLayout) -> bool:
+    """Return whether all but a strict beginning has a form that can stand behind anything else."""
+    bits = layout.hard_wanted
+    for goal in layout.goals:
+        if goal.tokens[0] >= 0 or goal.strict:
+            bits &= ~goal.wanted
+    return not bits
+
+
 def exact_stays_exact(goals: Sequence[Goal]) -> bool:
     """Return whether nothing occurs too often just because goals are written side by side.
 
