@@ -87,6 +87,7 @@ class Document:
             )
             for number, part in enumerate(parts)
         ]
+        self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
         self._refuse_too_long()
 
     def demand(self, unit: int) -> SpelledConstraint:
@@ -231,8 +232,11 @@ class Document:
         return sentence.prefix.shown + demanded
 
     def text_of(self, sentence: SentenceState, hypothesis: Hypothesis) -> str:
-        """Return a hypothesis of a sentence as text."""
-        return self.target.decode(hypothesis.tokens, self.shown(sentence))
+        """Return a hypothesis of a sentence as text; it is asked for several times, made once."""
+        key = tuple(hypothesis.tokens), tuple(self.shown(sentence))
+        if key not in self._texts:
+            self._texts[key] = self.target.decode(*key)
+        return self._texts[key]
 
     @property
     def translated(self) -> list[TranslatedSentence]:
