@@ -29,7 +29,9 @@ def build_kernel() -> str | None:
     try:
         from setuptools import Distribution, Extension  # noqa: PLC0415  (may not be there)
 
-        number = zlib.crc32(source.read_bytes())
+        number = 0
+        for path in sorted(FOLDER.glob("_kernel*.[ch]")):  # as in lexbeam.search.kernel
+            number = zlib.crc32(path.read_bytes(), number)
         extension = Extension(
             "_kernel",
             [str(source)],

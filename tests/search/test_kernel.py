@@ -77,7 +77,7 @@ def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="contiguous"):
         kernel.compiled.drop_behind(np.zeros(6)[::2], np.ones(3, np.bool_), None, 1, 1.0)
     with pytest.raises(TypeError, match="arguments"):
-        kernel.compiled.best(1)
+        kernel.compiled.select(1)
 
 
 @pytest.mark.parametrize("on", [True, False])

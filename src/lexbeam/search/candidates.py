@@ -236,13 +236,12 @@ def _best_compiled(answered: Answered, k: int) -> Candidates:
     assert kernel.compiled is not None
     sentences = len(answered.first)
     score, row = np.empty(sentences * k), np.empty(answered.beam.token.size, np.int64)
-    slot, token = np.empty((2, sentences * k), np.int64)
-    arrays = *answered.arrays(), row, score, slot, token
-    width = kernel.call(kernel.compiled.best, k, *arrays)
+    out, nothing = np.empty((8, sentences * k), np.int64), (None,) * 8
+    given = None, k, 0, *answered.arrays(), row, *nothing, score, out, None
+    width = kernel.call(kernel.compiled.collect, *given)
     shape, size = (sentences, width), sentences * width
-    if size < len(score):
-        score, slot, token = score[:size], slot[:size], token[:size]
-    return Candidates(score.reshape(shape), slot.reshape(shape), token.reshape(shape), row, None)
+    slot, token = out[0, :size].reshape(shape), out[1, :size].reshape(shape)
+    return Candidates(score[:size].reshape(shape), slot, token, row, None)
 
 
 def collect(

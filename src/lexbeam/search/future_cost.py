@@ -129,13 +129,6 @@ class FutureCost:
         ``sentence`` is that of each row, counted among those left. # shape of the others:
         (rows, asked).
         """
-        if kernel.compiled is not None:
-            summed, counts = np.zeros((2, *self._sum.shape))
-            given = tokens, targets, np.ascontiguousarray(log_prob), sentence, self._continues
-            kernel.call(kernel.compiled.sum_by_kind, *given, _LOWEST, summed, counts)
-            self._sum += summed
-            self._number += counts
-            return
         kinds = self._sum.size
         kind = np.where(tokens == PAD, kinds, self._continues[targets] + 2 * sentence[:, None])
         costs = np.maximum(log_prob, _LOWEST)

@@ -30,8 +30,10 @@ def _load() -> tuple[ModuleType | None, str]:
         _kernel = import_module("lexbeam.search._kernel")  # it may not be there
     except ImportError:
         return None, "the compiled kernel is not built"
-    source = Path(__file__).with_name("_kernel.c")
-    if source.exists() and zlib.crc32(source.read_bytes()) != _kernel.CHECKSUM:
+    sources, number = sorted(Path(__file__).parent.glob("_kernel*.[ch]")), 0
+    for path in sources:
+        number = zlib.crc32(path.read_bytes(), number)
+    if sources and number != _kernel.CHECKSUM:
         return None, "the compiled kernel is older than its source"
     return _kernel, ""
 

@@ -44,8 +44,8 @@ def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray) -> Selec
     assert kernel.compiled is not None
     sentences, room = len(bank), int(slots.sum(axis=1).max()) * len(bank)
     indices, taken = np.empty(room, np.int64), np.empty(room, np.bool_)
-    given = bank, score, slots, sentences, indices, taken
-    width = kernel.call(kernel.compiled.select_by_slots, *given)
+    given = bank, score, slots, sentences, 0, 0.0, indices, taken
+    width = kernel.call(kernel.compiled.select, *given)
     size, shape = sentences * width, (sentences, width)
     return Selection(indices[:size].reshape(shape), taken[:size].reshape(shape))
 
@@ -55,8 +55,8 @@ def select_by_price(bank: IntArray, score: ScoreArray, k: int, handicap: float) 
     if kernel.compiled is not None:
         shape = len(bank), min(k, bank.shape[1])
         indices, taken = np.empty(shape, np.int64), np.empty(shape, np.bool_)
-        given = bank, score, len(bank), k, handicap, indices, taken
-        kernel.call(kernel.compiled.select_by_price, *given)
+        given = bank, score, None, len(bank), k, handicap, indices, taken
+        kernel.call(kernel.compiled.select, *given)
         return Selection(indices, taken)
     ranked = rank_by_bank(bank, score, bank.shape[1])
     set_back = pick(score, ranked) - handicap * ranks_in_bank(pick(bank, ranked))
