@@ -30,6 +30,7 @@ from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
+_MUCH = 100  # tokens of constraints; a translation has room for twice as many, if they are less
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
 
@@ -149,8 +150,9 @@ class Document:
             times = required.get(forms, 0) - phrases.count(pattern)
             more += [(pattern, part.demand)] * max(times, 0)
         said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
-        # What may be given up needs no room for other ways to say it.
-        demanded = sum(each.longest * (2 - (each.asked.soft is not None)) for each in said)
+        # What may be given up needs no room for other ways to say it; what is much, not twice.
+        hard = [each.longest for each in said if each.asked.soft is None]
+        demanded = sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
         allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
         avoid = (*sentence.avoid, *_outside_prefix(sentence.displaced or (), prefix))
         ties = self.ties(sentence, pieces)
