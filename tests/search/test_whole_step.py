@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lexbeam.errors import ScorerError
-from lexbeam.search import decode, kernel
+from lexbeam.search import decode, kernel, whole_step
 from lexbeam.search.scorer import Scores
 from lexbeam.search.step import SearchStep
 from lexbeam.search.whole_step import WholeStep
@@ -115,6 +115,20 @@ def test_answers_may_be_arrays_of_other_kinds(
             found.append(decode(scorer, [0, 1, 2], phrases, beam_size=6, max_length=30))
     assert counts["whole"] > 0
     assert found[0] == found[1]
+
+
+def test_beams_are_written_to_two_rooms_by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    room = whole_step._Room
+
+    def make(*args: Any) -> Any:
+        made.append(room(*args))
+        return made[-1]
+
+    monkeypatch.setattr(whole_step, "_Room", make)
+    counts = taken_by(monkeypatch)
+    decode(HistoryScorer(8, bos=1, eos=0, seed=4), [0], [[(3, 4), (5,)]], beam_size=6)
+    assert len(made) == 2 < counts["whole"]
 
 
 def test_beams_of_earlier_steps_are_left_as_they_were() -> None:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("thot")
 
 import lexbeam
 from helpers.networks import TINY, random_weights
-from helpers.toy_training import WORDS
+from helpers.toy_training import WORDS, write_toy_run
+from lexbeam.cli.main import main
 from lexbeam.errors import InputError
 from lexbeam.models import bundle, shortlist
 from lexbeam.train import shortlist as made
@@ -105,3 +107,41 @@ def test_text_that_is_not_parallel_is_refused(folder: Path, tmp_path: Path) -> N
     with pytest.raises(InputError, match="1 columns"):
         made.add_shortlist(folder, tmp_path / "text.tsv")
     assert not (folder / "shortlist.bin").exists()
+
+
+def test_imported_models_get_one_on_the_command_line(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from helpers import checkpoints  # noqa: PLC0415  (needs them)
+
+    checkpoints.marian(tmp_path / "opus")
+    text, out = write_text(tmp_path / "text.tsv"), tmp_path / "out"
+    arguments = ["import", "hf", str(tmp_path / "opus"), str(out), "--shortlist"]
+    done = CliRunner().invoke(main, [*arguments, str(text)])
+    assert (done.exit_code, done.stdout) == (0, f"{out}\n")
+    shown = CliRunner().invoke(main, ["info", str(out), "--json"])
+    assert json.loads(shown.output)["shortlist"] is True
+    translator = lexbeam.load(out)
+    assert "Baum" in translator.translate("big dog", constraints=["Baum"]).text
+    text.write_text("one\n", encoding="utf-8")
+    failed = CliRunner().invoke(main, [*arguments, str(text)])
+    assert failed.exit_code == 1
+    assert "text.tsv, line 1" in failed.stderr
+
+
+def test_training_makes_one_if_asked(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("sacrebleu")
+    config = write_toy_run(tmp_path / "run", 12)
+    wanted = "[shortlist]\ntranslations = 5\nfrequent = 0\nlongest = 60\nsample = 32\n"
+    config.write_text(config.read_text(encoding="utf-8") + wanted, encoding="utf-8")
+    done = CliRunner().invoke(main, ["train", str(config)])
+    assert done.exit_code == 0, done.output
+    folder = config.parent / "run" / "bundle"
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert [manifest[name] for name in ("format", "sample", "longest")] == [4, 32, 60]
+    model = bundle.load(folder)
+    lists = unpack((folder / "shortlist.bin").read_bytes(), len(model.source))
+    listed = set(lists.candidates(model.encode("dog"), []).tolist())
+    assert set(model.target.encode("Hund")) <= listed
+    assert len(listed) < 40

@@ -147,6 +147,15 @@ def test_threads_search_batches_side_by_side_and_give_the_same() -> None:
     assert shown == [each if isinstance(each, list) else str(each) for each in alone]
 
 
+def test_the_last_batches_of_threads_are_small() -> None:
+    jobs = [Job((1,) * (i + 1), max_length=3) for i in range(18)]
+    for threads, sizes in ((1, [4, 4, 4, 4, 2]), (2, [4, 4, 2, 2, 2, 2, 2])):
+        scorer = CountingScorer()
+        found = decoder(scorer, threads).run(jobs, 4)
+        assert sorted(scorer.started, reverse=True) == sizes
+        assert found == decoder(scorer).run(jobs, 18)
+
+
 def test_few_sentences_are_shared_out_among_the_threads() -> None:
     scorer = CountingScorer()
     decoder(scorer, threads=3).run([Job((i + 1,), max_length=9) for i in range(5)], 32)

@@ -174,7 +174,7 @@ class WholeStep:
             automaton = self._step.automaton
             can_wait = automaton is not None and automaton.can_wait
             given = sentences, self._step.beam_size, self._tables is not None, can_wait
-            last, room = None, _Room(*given)
+            room = _Room(*given)
         self._rooms = room, last
         return room
 

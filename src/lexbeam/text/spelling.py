@@ -154,8 +154,9 @@ class TargetText:
         placed = [] if self._literals is None else list(self._literals.placed(tokens))
         shown = {index for each in placed for index in range(each.start, each.end)}
         known = tokens if self._literals is None else self._literals.known(tokens)
+        unknown = self._processor.unk_id()
         for index, token in enumerate(known):
-            if token == self._processor.unk_id() and index not in shown:
+            if token == unknown and index not in shown:
                 pieces[index] = ""
                 if index and pieces[index - 1] == SPACE:
                     pieces[index - 1] = ""

@@ -30,6 +30,7 @@ from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 
+_MUCH = 100  # tokens of constraints; a translation has room for twice as many, if they are less
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
 
@@ -87,6 +88,7 @@ class Document:
             )
             for number, part in enumerate(parts)
         ]
+        self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
         self._refuse_too_long()
 
     def demand(self, unit: int) -> SpelledConstraint:
@@ -148,8 +150,9 @@ class Document:
             times = required.get(forms, 0) - phrases.count(pattern)
             more += [(pattern, part.demand)] * max(times, 0)
         said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
-        # What may be given up needs no room for other ways to say it.
-        demanded = sum(each.longest * (2 - (each.asked.soft is not None)) for each in said)
+        # What may be given up needs no room for other ways to say it; what is much, not twice.
+        hard = [each.longest for each in said if each.asked.soft is None]
+        demanded = sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
         allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
         avoid = (*sentence.avoid, *_outside_prefix(sentence.displaced or (), prefix))
         ties = self.ties(sentence, pieces)
@@ -231,8 +234,11 @@ class Document:
         return sentence.prefix.shown + demanded
 
     def text_of(self, sentence: SentenceState, hypothesis: Hypothesis) -> str:
-        """Return a hypothesis of a sentence as text."""
-        return self.target.decode(hypothesis.tokens, self.shown(sentence))
+        """Return a hypothesis of a sentence as text; it is asked for several times, made once."""
+        key = tuple(hypothesis.tokens), tuple(self.shown(sentence))
+        if key not in self._texts:
+            self._texts[key] = self.target.decode(*key)
+        return self._texts[key]
 
     @property
     def translated(self) -> list[TranslatedSentence]:

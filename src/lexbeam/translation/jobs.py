@@ -147,10 +147,9 @@ class BatchDecoder:
             groups.setdefault(key, []).append(i)
         found: Found = [[] for _ in jobs]
         batches = [
-            indices[start : start + size]
+            batch
             for indices in groups.values()
-            for size in [min(batch_size, -(-len(indices) // self._threads))]
-            for start in range(0, len(indices), size)
+            for batch in _cut_into_batches(indices, batch_size, self._threads)
         ]
         results = self._run_batches([[jobs[i] for i in batch] for batch in batches])
         for batch, result in zip(batches, results, strict=True):
@@ -256,6 +255,22 @@ def _extended(mask: NDArray[Any], more: Sequence[int]) -> NDArray[Any]:
 def _renamed(error: LexbeamError, job: Job) -> LexbeamError:
     """Return an error about a job as one in the words of its user."""
     return error.renamed(job.name, None) if isinstance(error, InputError) else error
+
+
+def _cut_into_batches(jobs: Sequence[int], most: int, threads: int) -> list[Sequence[int]]:
+    """Cut a list of jobs, the shortest first, into batches of at most so many.
+
+    The shortest are searched last. With several threads their batches are smaller, so that one
+    that is done does not wait long for the others.
+    """
+    size, start = min(most, -(-len(jobs) // threads)), 0
+    batches: list[Sequence[int]] = []
+    while start < len(jobs):
+        is_last = threads > 1 and len(batches) < 2 * threads and len(jobs) > 2 * threads * most
+        end = start + (-(-size // 2) if is_last else size)
+        batches.append(jobs[start:end])
+        start = end
+    return batches
 
 
 def run_together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.states import States
@@ -144,6 +146,33 @@ def test_avoided_phrases_that_plans_never_say(
     avoided: list[tuple[int, ...]], words: WordBoundaries | None, proven: bool
 ) -> None:
     automaton = Automaton([[(3, 4), (2,)]], [avoided], 8, words, words is not None, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert needs._is_proven(0) is proven
+    assert check(automaton, 8, 0)[0] > 3
+
+
+def any_of(*forms: tuple[int, ...], **more: Any) -> Pattern:
+    return Pattern((tuple(map(Form, forms)),), **more)
+
+
+@pytest.mark.parametrize(
+    ("other", "proven"),
+    [
+        (any_of((3,), (4,)), True),  # 4 will do
+        (any_of((3,), (4, 5)), False),  # longer than what is counted on
+        (any_of((3, 5), (4,)), False),  # somebody may be in the middle of the other
+        (any_of((5, 3)), False),
+        (any_of((3,), penalty=1.0), True),  # nobody has to say it
+        (Pattern(((Form((3,)), Form((4,))), (Form((5,)),))), True),
+        (Pattern(((Form((4,)),), (Form((3,)),))), False),
+    ],
+)
+@pytest.mark.parametrize("words", [None, WordBoundaries.of([1] * 8, None, 8, 0)])
+def test_exact_counts_that_plans_keep_to(
+    other: Pattern, proven: bool, words: WordBoundaries | None
+) -> None:
+    counted = any_of((3,), may_overlap=True, exact=True)
+    automaton = Automaton([[counted, counted, other]], [[]], 8, words, words is not None, 0)
     needs = RemainingTokens(automaton, 8, 0)
     assert needs._is_proven(0) is proven
     assert check(automaton, 8, 0)[0] > 3

@@ -8,7 +8,7 @@ from typing import Any
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from lexbeam.models.engines.onnx_session import open_session
+from lexbeam.models.engines.onnx_session import open_session, run_session
 
 MakeDraft = Callable[[bool], bytes | None]
 """Write a graph for drafts, given whether it also says where it looks; None if it can't."""
@@ -39,5 +39,4 @@ class DraftSessions:
         if session is None:
             return None
         names = [*_OUTPUTS, "attention"] if attends else list(_OUTPUTS)
-        results: list[NDArray[Any]] = session.run(names, feed)
-        return [result[:, 0] for result in results]
+        return [result[:, 0] for result in run_session(session, names, feed)]

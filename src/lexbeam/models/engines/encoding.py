@@ -14,6 +14,7 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from lexbeam.models.engines.onnx_session import run_session
 from lexbeam.search.arrays import IntArray
 
 TIME = "time"
@@ -43,9 +44,10 @@ class Encoder:
         """
         groups = group_by_length(lengths)
         if len(groups) == 1:
-            return dict(zip(self._names, self._session.run(None, feed), strict=True))
+            found = run_session(self._session, self._names, feed)
+            return dict(zip(self._names, found, strict=True))
         parts = [
-            self._session.run(None, _part(feed, group, int(lengths[group].max())))
+            run_session(self._session, self._names, _part(feed, group, int(lengths[group].max())))
             for group in groups
         ]
         longest = int(lengths.max())

@@ -155,7 +155,7 @@ class OnnxEngine:
         tokens = np.full((count, lengths.max()), self._eos, np.int64)
         for row, source in zip(tokens, sources, strict=True):
             row[: len(source)] = source
-        self._check_source(tokens)
+        _check_source(tokens, self._source_size)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
         if self._positions:
@@ -188,15 +188,6 @@ class OnnxEngine:
         for token in self._output_start[:-1]:
             state = self.step(state, np.full(len(rows), token), rows, none, none, 1).state
         return state
-
-    def _check_source(self, tokens: IntArray) -> None:
-        outside = (tokens < 0) | (tokens >= self._source_size)
-        if outside.any():
-            sentence, index = np.argwhere(outside)[0]
-            raise InputError(
-                f"sentence {sentence}: token {tokens[sentence, index]} is outside the source "
-                f"vocabulary of {self._source_size}"
-            )
 
     def step(
         self,
@@ -309,6 +300,17 @@ class OnnxEngine:
         session.run_with_iobinding(binding)
         results = binding.get_outputs()
         return [value.numpy() for value in results[:answers]], results[answers:]
+
+
+def _check_source(tokens: IntArray, size: int) -> None:
+    """Refuse what is not in the source vocabulary. # shape: (sentences, time)."""
+    outside = (tokens < 0) | (tokens >= size)
+    if outside.any():
+        sentence, index = np.argwhere(outside)[0]
+        raise InputError(
+            f"sentence {sentence}: token {tokens[sentence, index]} is outside the source "
+            f"vocabulary of {size}"
+        )
 
 
 def _position_tables(

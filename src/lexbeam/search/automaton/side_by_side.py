@@ -9,6 +9,8 @@ a limit to the distance of the next one is lost when something else is written f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -199,7 +201,7 @@ def always_works(automaton: Automaton, sentence: int) -> bool:
         and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
         and avoided_stays_avoided(layout.goals, trie, words)
-        and exact_stays_exact(layout.goals)
+        and exact_stays_exact(layout)
         and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
     )
 
@@ -213,27 +215,36 @@ def is_placeable(layout: BitLayout) -> bool:
     return not bits
 
 
-def exact_stays_exact(goals: Sequence[Goal]) -> bool:
+def exact_stays_exact(layout: BitLayout) -> bool:
     """Return whether nothing occurs too often just because goals are written side by side.
 
-    Nothing that is counted exactly is part of another goal, and it can't begin in one goal and end
-    in the next: none of its tokens but the first begins any goal.
+    Everything that must be written has a shortest form without what is counted exactly. (Other
+    forms must be single tokens: nobody is in the middle of them.) And what is counted can't begin
+    in one goal and end in the next: none of its tokens but the first begins any goal.
     """
-    counted = [goal for goal in goals if goal.exact]
-    if not counted:
-        return True
-    placed = [goal for goal in goals if goal.tokens[0] >= 0]
+    placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
+    counted = [goal for goal in layout.goals if goal.exact]
     first = {goal.tokens[0] for goal in placed}
-    for goal in counted:
-        tokens = tuple(token for token in goal.tokens if token >= 0)
-        if not first.isdisjoint(tokens[1:]):
+    usable = 0
+    for other in placed if counted else ():
+        has = [_has_counted(other, goal) for goal in counted]
+        if not any(has) and len(other.tokens) <= other.size:
+            usable |= other.wanted
+        elif any(has) and (other.exact or len(other.tokens) > 1):
             return False
-        for other in placed:
-            last = len(other.tokens) - len(tokens)
-            same = last if other.exact == goal.exact else last + 1  # An own form may end with it.
-            if any(other.tokens[i : i + len(tokens)] == tokens for i in range(same)):
-                return False
-    return True
+    tokens_of_counted = (tuple(token for token in goal.tokens if token >= 0) for goal in counted)
+    if not all(first.isdisjoint(tokens[1:]) for tokens in tokens_of_counted):
+        return False
+    needed = reduce(or_, (goal.wanted for goal in placed if goal.wanted & layout.hard_wanted), 0)
+    return not counted or needed & ~usable == 0
+
+
+def _has_counted(other: Goal, counted: Goal) -> bool:
+    """Return whether a goal has what is counted in it, more than a form of the same thing has."""
+    tokens = tuple(token for token in counted.tokens if token >= 0)
+    last = len(other.tokens) - len(tokens)
+    same = last if other.exact == counted.exact else last + 1  # An own form may end with it.
+    return any(other.tokens[i : i + len(tokens)] == tokens for i in range(same))
 
 
 def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None) -> bool:
