@@ -92,6 +92,19 @@ def test_each_sentence_has_its_own_ties(translator: lexbeam.Translator) -> None:
     assert "Fabrik" not in result.text
 
 
+def test_a_free_translation_that_has_all_compounds_is_taken_as_it_is(
+    translator: lexbeam.Translator,
+) -> None:
+    source = "Name of the instance of the class being traced."
+    glossary = lexbeam.Glossary.from_terms({"instance": "Instanz"}, compounds=True)
+    free = translator.translate(source)
+    assert "Instanz" in free.text
+    with_glossary = translator.translate(source, glossary=glossary)
+    assert with_glossary.text == free.text
+    assert with_glossary.score == pytest.approx(free.score)
+    assert with_glossary.constraints[0].met
+
+
 def test_words_of_pieces() -> None:
     pieces = ["▁Die", "▁Fab", "rik", ",", "▁„", "Werk", "“"]
     assert split_words(pieces) == [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7)]

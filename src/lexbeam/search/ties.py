@@ -47,7 +47,7 @@ FORGIVEN = 4.0
 outputs that say all near their sources the model decides alone: an article before a noun attends
 to the noun as well."""
 
-BEFORE, AFTER = 3, 1
+BEFORE, AFTER = 2, 1
 """From so many tokens before a draft reaches the source of a tied constraint to so many after it,
 and as many more as the constraint has further tokens, nothing is dropped for its lag: what has to
 stand before the constraint, as an article, may be unlikely until its last word has ended."""

@@ -104,7 +104,8 @@ def search_tied(
     Sentences whose drafts have everything are not searched if they may be free. Where there is no
     way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
-    yield from _draft_compounds(document, sentences)
+    complete = yield from _draft_compounds(document, sentences)
+    sentences = [each for each in sentences if id(each) not in complete or not may_be_free(each)]
     jobs = [
         document.job(
             each,
@@ -163,12 +164,17 @@ def find_displaced(
     return [each for each in found if not any(find_subsequence(way.ids, each) for way in ways)]
 
 
-def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
+def _draft_compounds(
+    document: Document, sentences: Sequence[SentenceState]
+) -> JobGenerator[set[int]]:
     """Draft the sentences of which something may be in a compound.
+
+    Returned are those whose draft has everything, by their identity.
 
     What the search has to know of such a compound depends on the draft, so that the draft has to
     be there before the search.
     """
+    complete = set()
     some = [
         each
         for each in sentences
@@ -179,6 +185,9 @@ def _draft_compounds(document: Document, sentences: Sequence[SentenceState]) -> 
         if hypotheses:
             sentence.untied = _said_in_compounds(document, sentence, hypotheses[0])
             sentence.displaced = find_displaced(document, sentence, hypotheses[0])
+            if has_everything(document, sentence, hypotheses[0]):
+                complete.add(id(sentence))
+    return complete
 
 
 def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.glossary.checking import compare
+from lexbeam.constraints.glossary.context import CAPITALISING
 from lexbeam.constraints.glossary.csv_files import read_table
 from lexbeam.constraints.glossary.entries import (
     Concept,
@@ -25,11 +26,12 @@ from lexbeam.errors import InputError, SettingError
 from lexbeam.text.casing import matches
 from lexbeam.text.compounds import has_compounds
 from lexbeam.text.inflection import forms, languages, lemma
-from lexbeam.text.languages import same_language
+from lexbeam.text.languages import base_language, same_language
 from lexbeam.text.word_boundaries import Span
 
 _Demand = tuple[tuple[str, ...], bool]  # target terms, and whether they may be in compounds
 
+_ENGLISH = ("en", "eng")
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _XML = (".tbx", ".xml", ".martif")
 
@@ -238,7 +240,10 @@ class Glossary:
             if source is None:
                 raise InputError("to find forms of words the source language must be known")
             lemma_of = partial(lemma, language=source)
-        return Matcher(rules.values(), self._case, lemma_of)
+        languages = [each and base_language(each) for each in (source, target)]
+        names = bool(languages[0]) and languages[0] not in CAPITALISING
+        nouns = languages[0] in _ENGLISH and languages[1] in CAPITALISING
+        return Matcher(rules.values(), self._case, lemma_of, names, nouns)
 
     def _all_rules(self, source: str | None, target: str | None) -> list[Rule]:
         return [

@@ -11,10 +11,12 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Literal
 
+from lexbeam.constraints.glossary.context import Context, Word, is_noun, is_verb_form
 from lexbeam.text.word_boundaries import Span, are_glued
 
 Case = Literal["smart", "exact", "any"]
@@ -56,7 +58,9 @@ class Matcher:
 
     ``case``: *smart* lets words that are written in lower case match any capitals, while words
     with capitals match as they are; *exact* and *any* treat all alike. ``lemma_of`` lets a word
-    be found in any of its forms.
+    be found in any of its forms. With ``names``, a word in lower case is not found in part of a
+    name; with ``nouns``, the source is English and targets with a capital are nouns: their source
+    words are not found where they are verbs, or have a hyphen.
     """
 
     def __init__(
@@ -64,7 +68,11 @@ class Matcher:
         rules: Iterable[Rule],
         case: Case = "smart",
         lemma_of: Callable[[str], str] | None = None,
+        names: bool = False,
+        nouns: bool = False,
     ) -> None:
+        self._names = names and case == "smart"
+        self._nouns = nouns
         self._case = case
         self._lemma_of = lemma_of
         self._rules: defaultdict[tuple[str, ...], list[Rule]] = defaultdict(list)
@@ -82,7 +90,9 @@ class Matcher:
             found = [
                 (_NO_WORD if _overlaps(word[1:], skip) else word[0], *word[1:]) for word in found
             ]
-        candidates = sorted(self._candidates(found), key=lambda c: (c[0] - c[1], c[2].start))
+        usable = partial(self._is_meant, Context(text, found))
+        every = self._candidates(found, usable)
+        candidates = sorted(every, key=lambda c: (c[0] - c[1], c[2].start))
         taken = bytearray(len(found))
         matches = []
         for first, end, match in candidates:
@@ -92,7 +102,7 @@ class Matcher:
         return sorted(matches, key=lambda match: match.start)
 
     def _candidates(
-        self, found: Sequence[tuple[str, int, int]]
+        self, found: Sequence[Word], is_meant: Callable[[Rule, Sequence[str], int, int], bool]
     ) -> Iterator[tuple[int, int, Match]]:
         """Yield every occurrence of a term, with the index of its first word and the one after."""
         surface = [word for word, _, _ in found]
@@ -101,8 +111,22 @@ class Matcher:
             lengths = {n for word in words for n in self._lengths.get(word, ())}
             for end in (first + n for n in lengths if first + n <= len(found)):
                 rule = self._rule(surface[first:end], readings[first:end])
-                if rule:
+                if rule and is_meant(rule, surface[first:end], first, end):
                     yield first, end, Match(rule, found[first][1], found[end - 1][2])
+
+    def _is_meant(
+        self, context: Context, rule: Rule, surface: Sequence[str], first: int, end: int
+    ) -> bool:
+        """Return whether nothing around some words says that they are not those of a rule."""
+        if self._names and all(word == word.lower() for word in rule.words):
+            is_form = any(fold(a) != fold(b) for a, b in zip(rule.words, surface, strict=True))
+            if context.cuts_name(first, end) or (is_form and context.is_inside(first)):
+                return False
+        if not self._nouns or not rule.targets or not all(map(is_noun, rule.targets)):
+            return True
+        if "-" not in rule.words and context.is_hyphenated(first, end):
+            return False
+        return not is_verb_form(surface[-1], rule.words[-1]) and not context.is_verb(first, end)
 
     def _readings(self, word: str) -> tuple[str, ...]:
         """Return the forms under which a word is looked up: itself, and its lemma."""
@@ -134,7 +158,7 @@ class Matcher:
         return all(word == word.lower() or _same_capitals(word, there) for word, there in pairs)
 
 
-def split_words(text: str) -> list[tuple[str, int, int]]:
+def split_words(text: str) -> list[Word]:
     """Return the words and punctuation marks of a text with their spans.
 
     In scripts without spaces every character is a word.

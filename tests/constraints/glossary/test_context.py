@@ -1,0 +1,114 @@
+"""What stands around a source term may say that the term is not meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from lexbeam import Glossary
+
+TERMS = {
+    "directory": "Verzeichnis",
+    "window": "Fenster",
+    "server": "Server",
+    "font size": "Schriftgrad",
+    "process": "Prozess",
+    "debugging": "Debuggen",
+    "access": "Zugriff",
+    "report": "Bericht",
+    "change": "ändern",
+    "user": "Benutzer",
+    "add-on": "Erweiterung",
+    "ID": "Kennung",
+}
+
+
+def found(text: str, source: str = "en", target: str = "de", **options: object) -> list[str]:
+    glossary = Glossary.from_terms(TERMS, **options)  # type: ignore[arg-type]
+    return [match.rule.source for match in glossary.find(text, source, target).entries]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is stored in Active Directory.",
+        "the Active Directory-based login",
+        "Server Manager opens.",
+        "The new Server Manager opens.",
+        "SQL Server is running.",
+        "See (Azure Directory) for more.",
+    ],
+)
+def test_part_of_a_name_is_no_term(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Directory of the server", ["directory", "server"]),
+        ("The Server is down.", ["server"]),
+        ("Change the Font Size here.", ["change", "font size"]),  # the whole name is the term
+        ("The Server Directory", ["server", "directory"]),  # a title
+        ("SERVER DIRECTORY", ["server", "directory"]),
+        ("See the list: Server or Process.", ["server", "process"]),
+        ("Stop it. Server and directory stay.", ["server", "directory"]),
+        ("Click\nServer first", ["server"]),
+        ("the SQL server", ["server"]),
+        ("Enter the Windows ID.", ["ID"]),  # capitals of the glossary are meant
+    ],
+)
+def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
+    assert found(text) == terms
+
+
+def test_names_are_not_looked_for_where_capitals_say_nothing_of_them() -> None:
+    text = "It is stored in Active Directory."
+    assert found(text, case="any") == ["directory"]
+    assert found(text, "de", "en") == ["directory"]  # German nouns all have capitals
+    glossary = Glossary.from_terms(TERMS)
+    assert len(glossary.find(text).entries) == 1  # in an unknown language
+
+
+def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
+    assert found("It runs on Windows.", lemmas="source") == []
+    assert found("Open the windows.", lemmas="source") == ["window"]
+    assert found("Windows are open.", lemmas="source") == ["window"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The data is processed.",
+        "Processing it takes time.",
+        "You can access it.",
+        "They want to access the file.",
+        "Access the file.",
+        "We report errors.",
+        "It is a user-defined type.",
+        "a non-user account",
+    ],
+)
+def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
+    assert found(text, lemmas="source") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("The processes of the users.", ["process", "user"]),
+        ("Give access to users.", ["access", "user"]),
+        ("This is debugging.", ["debugging"]),
+        ("You changed it, to change it.", ["change", "change"]),  # its target is a verb
+        ("Install the add-on.", ["add-on"]),
+        ("the report – user", ["report", "user"]),
+        ("- user", ["user"]),
+        ("The access, you see.", ["access"]),
+    ],
+)
+def test_nouns_are_found(text: str, terms: list[str]) -> None:
+    assert found(text, lemmas="source") == terms
+
+
+def test_verbs_are_told_from_nouns_only_where_a_capital_shows_nouns() -> None:
+    assert found("It was processed.", "en", "pt", lemmas="source") == ["process"]
+    assert found("Access the user-defined file.", "en", "pt") == ["access", "user"]
