@@ -108,6 +108,8 @@ class BitSets:
             pieces = [(number, bits >> (64 * number) & _64_BITS) for number in range(arrays)]
             used = [piece for piece in pieces if piece[1]] or pieces[:1]
             pieces_of_sets.append([numbers.setdefault(piece, len(numbers)) for piece in used])
+        # The sets themselves, if they have one array. # shape: (sets,)
+        self._in_one = np.array(sets, np.uint64) if arrays == 1 else None
         # shape of both: (pieces, 1) and (pieces,)
         self._pieces = np.array([[piece] for _, piece in numbers], np.uint64)
         self._arrays = np.array([number for number, _ in numbers], np.int64)
@@ -123,6 +125,9 @@ class BitSets:
 
         # shape: (…, sets), where the others have shape (…).
         """
+        if self._in_one is not None:
+            found: NDArray[np.bool_] = (others[0][..., None] & self._in_one) != 0
+            return found
         shape = others[0].shape
         if not self._number:
             return np.zeros((*shape, 0), np.bool_)

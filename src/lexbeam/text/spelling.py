@@ -150,11 +150,10 @@ class TargetText:
     def _place(self, ids: Iterable[int]) -> tuple[list[str], list[Placed]]:
         """Return the pieces of an output, and what it shows otherwise than they write it."""
         tokens = [int(i) for i in ids]
-        pieces = self.pieces(tokens)
+        pieces, unknown = self.pieces(tokens), self._processor.unk_id()
         placed = [] if self._literals is None else list(self._literals.placed(tokens))
         shown = {index for each in placed for index in range(each.start, each.end)}
         known = tokens if self._literals is None else self._literals.known(tokens)
-        unknown = self._processor.unk_id()
         for index, token in enumerate(known):
             if token == unknown and index not in shown:
                 pieces[index] = ""

@@ -171,20 +171,19 @@ class MultipartPatterns:
         self, stages: Sequence[_Stages], node: IntArray, owner: IntArray, seen: Bits
     ) -> tuple[IntArray, Bits]:
         """Count as `count` does, sentence by sentence; padding has no stages."""
+        of_use = [others[node] for others in self._others]
+        if not owner.any():
+            tokens, wanted = stages[0].count_reached(seen)
+            for number, bits in wanted:
+                of_use[number] |= bits
+            return tokens, tuple(of_use)
         tokens = np.zeros(node.shape, np.int64)
-        of_use = tuple(others[node] for others in self._others)
         for sentence in np.unique(owner).tolist():
             here = owner == sentence
-            every = bool(here.all())
-            given = seen if every else tuple(bits[here] for bits in seen)
-            count, wanted = stages[sentence].count_reached(given)
-            if every:
-                tokens = count
-            else:
-                tokens[here] = count
+            tokens[here], wanted = stages[sentence].count_reached(tuple(b[here] for b in seen))
             for number, bits in wanted:
-                of_use[number][... if every else here] |= bits
-        return tokens, of_use
+                of_use[number][here] |= bits
+        return tokens, tuple(of_use)
 
     def without_ages(self, node: IntArray, seen: Bits, of_use: Bits) -> Bits:
         """Return the bits of what was seen, where registers only say which stage was reached."""
