@@ -73,6 +73,7 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
     assert found("It runs on Windows.", lemmas="source") == []
     assert found("Open the windows.", lemmas="source") == ["window"]
     assert found("Windows are open.", lemmas="source") == ["window"]
+    assert found("Windows Update 2019", lemmas="source") == []
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,9 @@ class Context:
         # The first word of a sentence has a capital anyway.
         return not self._first[before] or _is_own_name(word)
 
-    def is_inside(self, index: int) -> bool:
-        """Return whether a word with a capital stands inside a sentence that is no title."""
-        begins, title = self._begins[index], self._title[index]
-        return self._is_capitalised(index) and not begins and not title
+    def may_be_name(self, index: int) -> bool:
+        """Return whether a word has a capital that no beginning of a sentence gives it."""
+        return self._is_capitalised(index) and (not self._begins[index] or self._title[index])
 
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
