@@ -61,6 +61,34 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
     assert found(text) == terms
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://server.example.com/process",
+        "Open /server/api now.",
+        "See java.sql.process there.",
+        "in C:\\directory",
+        "server@example.org",
+        "the variable user_server",
+        "process=1",
+    ],
+)
+def test_no_term_is_in_an_address_or_an_identifier(text: str) -> None:
+    assert found(text) == []
+
+
+def test_words_beside_marks_are_terms() -> None:
+    assert found("process/server: (user), server. Server!") == [
+        "process",
+        "server",
+        "user",
+        "server",
+        "server",
+    ]
+    named = Glossary.from_terms({"java.sql": "Paket"})
+    assert len(named.find("See java.sql.process.").entries) == 1
+
+
 def test_names_are_not_looked_for_where_capitals_say_nothing_of_them() -> None:
     text = "It is stored in Active Directory."
     assert found(text, case="any") == ["directory"]
@@ -87,6 +115,7 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
         "We report errors.",
         "The topic reports the errors.",
         "A machine processes a request.",
+        "The flag that reports whether it runs.",
         "It is a user-defined type.",
         "a non-user account",
     ],

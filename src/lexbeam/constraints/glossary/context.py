@@ -1,4 +1,4 @@
-"""What the words around a source term say against it: names, verbs, hyphens.
+"""What the words around a source term say against it: names, addresses, verbs, hyphens.
 
 A term that is written in lower case is also found with a capital, as at the beginning of a
 sentence. But *directory* is not the word that *Active Directory* has: that is a name. And an
@@ -21,6 +21,8 @@ CAPITALISING = frozenset({"de", "deu", "ger", "lb", "ltz"})
 
 _ENDS_SENTENCE = frozenset(".!?…")
 _MAY_BEGIN = frozenset(":;()[]{}\"'“”„‘’»«>|•–—*#") | _ENDS_SENTENCE
+_LONGEST = 200  # characters on each side that are looked at, of what has no space in it
+_UP_TO_SPACE, _FROM_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
 _LEAST = 4  # letters of words that have a capital in titles
 _BEFORE_VERBS = "can could may might must shall should will would cannot not you we they i who lets"
 _DETERMINERS = (
@@ -31,6 +33,8 @@ _BEFORE_NOUNS = (
     " of in on at by for from with without to as and or no other more most many several both same "
     "new following"
 )
+_RELATIVES = ("that", "which", "it")
+_ADDRESS = re.compile(r"://|\w[.@=]\w|\\|^\W*/|/.*/|\w_|_\w")
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
 
@@ -65,18 +69,28 @@ class Context:
         """Return whether a word has a capital that no beginning of a sentence gives it."""
         return self._is_capitalised(index) and (not self._begins[index] or self._title[index])
 
+    def is_in_address(self, first: int, end: int) -> bool:
+        """Return whether words are part of an address, a path, or a name of a program's source."""
+        start, stop = self._words[first][1], self._words[end - 1][2]
+        before, after = self._text[max(start - _LONGEST, 0) : start], self._text[stop:]
+        left, right = _UP_TO_SPACE.search(before), _FROM_WORD.match(after, 0, _LONGEST)
+        assert left is not None
+        assert right is not None
+        return bool(_ADDRESS.search(left[0] + self._text[start:stop] + right[0]))
+
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
         before = self._words[first - 1][0].lower() if not self._begins[first] else ""
-        if before in _BEFORE_VERBS.split():
+        third_person = self._words[end - 1][0].endswith("s")
+        if before in _BEFORE_VERBS.split() or (third_person and before in _RELATIVES):
             return True
         if end == len(self._words) or self._words[end][0].lower() not in _DETERMINERS.split():
             return False
         if before == "to" or self._begins[first]:
             return True
         # A noun goes before *lists the*, *changes a*, nothing that has to go before another noun.
-        third_person = self._words[end - 1][0].endswith("s") and before[:1].isalpha()
-        return third_person and before not in (_DETERMINERS + _BEFORE_NOUNS).split()
+        known = (_DETERMINERS + _BEFORE_NOUNS).split()
+        return third_person and before[:1].isalpha() and before not in known
 
     def is_hyphenated(self, first: int, end: int) -> bool:
         """Return whether words are joined to others by a hyphen: *user* in *user-defined*."""

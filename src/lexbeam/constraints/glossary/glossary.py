@@ -243,7 +243,7 @@ class Glossary:
         languages = [each and base_language(each) for each in (source, target)]
         names = bool(languages[0]) and languages[0] not in CAPITALISING
         nouns = languages[0] in _ENGLISH and languages[1] in CAPITALISING
-        return Matcher(rules.values(), self._case, lemma_of, names, nouns)
+        return Matcher(rules.values(), self._case, lemma_of, names, nouns, bool(languages[0]))
 
     def _all_rules(self, source: str | None, target: str | None) -> list[Rule]:
         return [

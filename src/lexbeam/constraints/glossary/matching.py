@@ -60,7 +60,8 @@ class Matcher:
     with capitals match as they are; *exact* and *any* treat all alike. ``lemma_of`` lets a word
     be found in any of its forms. With ``names``, a word in lower case is not found in part of a
     name; with ``nouns``, the source is English and targets with a capital are nouns: their source
-    words are not found where they are verbs, or have a hyphen.
+    words are not found where they are verbs, or have a hyphen; with ``addresses``, nothing is found
+    in parts of addresses and identifiers.
     """
 
     def __init__(
@@ -70,7 +71,9 @@ class Matcher:
         lemma_of: Callable[[str], str] | None = None,
         names: bool = False,
         nouns: bool = False,
+        addresses: bool = False,
     ) -> None:
+        self._addresses = addresses
         self._names = names and case == "smart"
         self._nouns = nouns
         self._case = case
@@ -118,6 +121,9 @@ class Matcher:
         self, context: Context, rule: Rule, surface: Sequence[str], first: int, end: int
     ) -> bool:
         """Return whether nothing around some words says that they are not those of a rule."""
+        plain = self._addresses and all(word[0].isalnum() for word in rule.words)
+        if plain and context.is_in_address(first, end):
+            return False
         if self._names and all(word == word.lower() for word in rule.words):
             is_form = any(fold(a) != fold(b) for a, b in zip(rule.words, surface, strict=True))
             if context.cuts_name(first, end) or (is_form and context.may_be_name(first)):
