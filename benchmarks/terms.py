@@ -6,6 +6,10 @@ with the terms as phrases (``off``), and with the terms tied to their source wor
 ways take turns, so that a machine that gets slower or faster does so for all; times are given as
 parts of the time that ``off`` takes, too, in batches and for one sentence at a time.
 
+``--against CHECKOUT`` has the terms as phrases searched by another version of lexbeam as well, in
+a process of its own that takes its turns with the others: ``git worktree add CHECKOUT COMMIT``. It
+runs on its own model if MODEL is the one that comes along.
+
 ``--function-words`` asks how well the word before a term is found instead: each term of a single
 word is demanded once more with each of sixteen function words before it, and the sentences are
 counted in which one of these has a better score than the term alone.
@@ -14,7 +18,9 @@ counted in which one of these has a better score than the term alone.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +46,45 @@ FUNCTION_WORDS = {
 }
 SAME_SCORE = 1e-4
 """Scores that differ by less are equal: batches are summed in another order."""
+
+
+WORKER = """
+import json, sys, time
+import lexbeam
+translator = lexbeam.load(*sys.argv[1:])
+for line in sys.stdin:
+    sources, constraints, beam = json.loads(line)
+    wall, cpu = time.perf_counter(), time.process_time()
+    translator.translate(sources, constraints, beam_size=beam)
+    print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]), flush=True)
+"""
+"""What another version runs; it must work with old ones."""
+
+
+class OtherVersion:
+    """Another checkout of lexbeam, in a process of its own."""
+
+    def __init__(self, checkout: Path, model: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, *([] if model == "-" else [model])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": str(checkout.resolve() / "src")},
+        )
+
+    def translate(self, sources: list[str], terms: list[list[str]], beam_size: int) -> Run:
+        """Return the time that the other version takes for terms as phrases."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps([sources, terms, beam_size]) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer:
+            sys.exit("the other version has stopped")
+        return Run([], *json.loads(answer))
 
 
 class TestSet(NamedTuple):
@@ -89,11 +134,17 @@ def take_turns(
 ) -> dict[str, Run]:
     """Translate all sentences in each way, ``turn`` of them at a time."""
     runs = {way: Run([], 0.0, 0.0) for way in options.ways}
+    if options.other:
+        runs["other"] = Run([], 0.0, 0.0)
     for number, start in enumerate(range(0, len(texts.sources), turn)):
         sources, terms = texts.sources[start : start + turn], texts.terms[start : start + turn]
-        for way in options.ways[:: -1 if number % 2 else 1]:
+        for way in list(runs)[:: -1 if number % 2 else 1]:
             constraints = [[c for term in each for c in demand(term, way)] for each in terms]
-            run = translate(translator, sources, constraints, settings_of(way, options))
+            if way == "other":
+                phrases = [[term.term for term in each] for each in terms]
+                run = options.other.translate(sources, phrases, options.beam_size)
+            else:
+                run = translate(translator, sources, constraints, settings_of(way, options))
             results, wall, cpu = runs[way]
             runs[way] = Run([*results, *run.results], wall + run.wall, cpu + run.cpu)
     return runs
@@ -134,10 +185,16 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
     """Print a table with one row per way; return whether all terms were met."""
     titles = ("BLEU", "chrF", "met", "doubled", "gender", "score", "ms/sentence", "CPU ms")
     print(f"{'':6}" + "".join(f"{title:>13}" for title in titles))
-    translate(translator, texts.sources[:32], [[]] * len(texts.sources[:32]), {})  # warm up
+    warm_up = texts.sources[:32]
+    translate(translator, warm_up, [[]] * len(warm_up), {})
+    if options.against:
+        options.other = OtherVersion(options.against, options.model)
+        options.other.translate(warm_up, [[]] * len(warm_up), options.beam_size)
     complete = True
     runs = take_turns(translator, texts, options, TURN)
     for way, run in runs.items():
+        if way == "other":
+            continue
         counts = show_row(way, run, texts, translator.info.get("target_language"))
         complete &= way == "free" or counts.met == counts.terms
         if options.out:
@@ -153,10 +210,10 @@ def show_table(translator: lexbeam.Translator, texts: TestSet, options: argparse
 
 
 def show_ratios(how: str, runs: Mapping[str, Run]) -> None:
-    """Print the processor time of each way as a part of that of ``off``."""
-    if "off" in runs:
-        ratios = ", ".join(f"{way} {run.cpu / runs['off'].cpu:.2f}" for way, run in runs.items())
-        print(f"processor time {how}, off = 1: {ratios}")
+    """Print the processor time of each way as a part of that of others."""
+    for base in [way for way in ("off", "other") if way in runs]:
+        ratios = ", ".join(f"{way} {run.cpu / runs[base].cpu:.2f}" for way, run in runs.items())
+        print(f"processor time {how}, {base} = 1: {ratios}")
 
 
 def warn_of_scores(scores: Iterable[float]) -> None:
@@ -220,12 +277,13 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many sentences")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     parser.add_argument("--single", type=int, default=0, help="so many one at a time, for time")
+    parser.add_argument("--against", type=Path, help="a checkout of another version, for time")
     parser.add_argument("--function-words", action="store_true")
     parser.add_argument(
         "--verbose", action="store_true", help="show sentences that could be better"
     )
     parser.add_argument("--out", type=Path, help="a folder for the translations")
-    options = parser.parse_args()
+    options = parser.parse_args(namespace=argparse.Namespace(other=None))
     limit = None if options.function_words else options.limit
     texts = read_test_set(options.src, options.ref, options.terms, limit)
     translator = lexbeam.load(None if options.model == "-" else options.model)

@@ -63,6 +63,44 @@ def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
     assert limits == [[2 * length + 20], [2 * (length + phrase) + 20], [length]]
 
 
+def test_much_that_is_demanded_has_less_room_beyond_its_own(
+    translator: Translator, toy_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token for each of them, and at least a hundred."""
+    limits: list[Any] = []
+
+    def spy(*arguments: Any, **named: Any) -> Any:
+        limits.append(named["max_length"])
+        return decode(*arguments, **named)
+
+    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
+    spellings = toy_model.target_text.spell_all("Haus")
+    phrase = max(len(spelling.ids) for spelling in spellings)
+    length = len(toy_model.encode(TEXT))
+    translator.translate(TEXT, [{"text": "Haus", "count": 60}])
+    translator.translate(TEXT, [{"text": "Haus", "count": 100}] * 2)
+    assert phrase > 1
+    assert limits[0] == [2 * length + 60 * phrase + min(60 * phrase, 100) + 20]
+    assert limits[-1] == [2 * length + 200 * phrase + 200 + 20]
+
+
+@pytest.mark.parametrize(("times", "again"), [(3, True), (20, False)])
+def test_what_is_given_up_is_searched_for_again_beside_few_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, times: int, again: bool
+) -> None:
+    searches: list[int] = []
+
+    def spy(*arguments: Any, **named: Any) -> Any:
+        searches.append(len(arguments))
+        return decode(*arguments, **named)
+
+    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
+    demands = {"text": "gato", "count": times}, {"text": "Haus", "soft": 0.001}
+    result = ask(translator, *demands)
+    assert [report.met for report in result.constraints] == [True, False]
+    assert (len(searches) > 1) is again
+
+
 def test_several_times(translator: Translator) -> None:
     result = ask(translator, {"text": "gato", "count": 3}, "gato")
     first, second = result.constraints

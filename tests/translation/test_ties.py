@@ -105,6 +105,35 @@ def test_a_free_translation_that_has_all_compounds_is_taken_as_it_is(
     assert with_glossary.constraints[0].met
 
 
+PROMPT = "Run the program from the command prompt."
+
+
+def test_a_term_is_not_torn_out_of_one_word_for_two(translator: lexbeam.Translator) -> None:
+    terms = {"command": "Befehl"}
+    free = translator.translate(PROMPT).text
+    assert "Eingabeaufforderung" in free
+    glossary = lexbeam.Glossary.from_terms(terms, compounds=True)
+    left = translator.translate(PROMPT, glossary=glossary)
+    assert "Eingabeaufforderung" in left.text
+    assert [(each.met, each.dropped) for each in left.constraints] == [(False, True)]
+    # It is left to the model, not moved into another sentence.
+    both = translator.translate(f"{PROMPT} Then close the window.", glossary=glossary)
+    assert "Befehl" not in both.text
+    # Without compounds a term is a term.
+    firm = translator.translate(PROMPT, glossary=lexbeam.Glossary.from_terms(terms))
+    assert firm.constraints[0].met
+    # And what a caller demands himself is never let go of.
+    asked = {"text": "Befehl", "source": "command", "compound": True}
+    assert translator.translate(PROMPT, [asked]).constraints[0].met
+
+
+def test_a_term_in_a_compound_of_the_draft_is_not_left(translator: lexbeam.Translator) -> None:
+    glossary = lexbeam.Glossary.from_terms({"database": "Datenbank"}, compounds=True)
+    result = translator.translate("Start the database server.", glossary=glossary)
+    assert result.text == translator.translate("Start the database server.").text
+    assert [(each.met, each.dropped) for each in result.constraints] == [(True, False)]
+
+
 def test_words_of_pieces() -> None:
     pieces = ["▁Die", "▁Fab", "rik", ",", "▁„", "Werk", "“"]
     assert split_words(pieces) == [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7)]

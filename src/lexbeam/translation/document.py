@@ -174,12 +174,12 @@ class Document:
         )
 
     def draft(self, sentence: SentenceState) -> Job:
-        """Return a quick search of a sentence without its constraints, which says what it reads."""
+        """Return a search of a sentence without its constraints, which says what it reads."""
         return Job(
             source=sentence.source,
             avoid=tuple(sentence.avoid),
             max_length=2 * len(sentence.source) + _SPARE_TOKENS,
-            settings=self.settings.of_first_drafts,
+            settings=self.settings.of_search,
             align=True,
         )
 

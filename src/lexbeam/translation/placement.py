@@ -42,7 +42,7 @@ def assign_known(document: Document) -> None:
 
 def place_missing(document: Document) -> JobGenerator[None]:
     """Assign every demand to a sentence and search again, until the joined text has them all."""
-    tried_soft: set[int] = set()
+    tried_soft = {unit for sentence in document.sentences for unit in sentence.left}
     for _ in range(ROUNDS):
         missing = _assign_as_found(document, tried_soft)
         if not missing:

@@ -64,6 +64,8 @@ class SentenceState:
     """Where its tokens stand in it, once that was asked for."""
     displaced: list[Tokens] | None = None
     """What the model would say for the sources of tied constraints, once known: avoided as well."""
+    left: set[int] = field(default_factory=set)
+    """The units that are left to the model, which has one word for their source and the next."""
     untied: set[int] = field(default_factory=set)
     """The units that its draft says in a compound: they need not be tied to their sources."""
     hypotheses: list[Hypothesis] = field(default_factory=list)

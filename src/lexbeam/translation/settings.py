@@ -53,11 +53,6 @@ class TextSettings(Settings):
         return Settings(**{**chosen, "paper": False})  # what it fixes is chosen by now
 
     @cached_property
-    def of_first_drafts(self) -> Settings:
-        """The settings of the quickest search, to see what the model would say."""
-        return replace(self.of_search, beam_size=1, nbest=1, stop="first")
-
-    @cached_property
     def of_drafts(self) -> Settings:
         """The settings of a quick search, to compare where a phrase could go."""
         beam_size = min(self.beam_size, DRAFT_BEAM)

@@ -20,7 +20,7 @@ from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.errors import ConstraintError, quoted
-from lexbeam.search.arrays import Tokens
+from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches, variants
@@ -36,6 +36,9 @@ from lexbeam.translation.sentence import SentenceState
 
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
+
+JOINED = 2.0
+"""The log-probability that a term may cost whose source is joined with another word."""
 
 _SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
 
@@ -104,8 +107,8 @@ def search_tied(
     Sentences whose drafts have everything are not searched if they may be free. Where there is no
     way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
-    complete = yield from _draft_compounds(document, sentences)
-    sentences = [each for each in sentences if id(each) not in complete or not may_be_free(each)]
+    yield from _draft_compounds(document, sentences, may_be_free)
+    sentences = [each for each in sentences if not each.hypotheses]
     jobs = [
         document.job(
             each,
@@ -165,16 +168,16 @@ def find_displaced(
 
 
 def _draft_compounds(
-    document: Document, sentences: Sequence[SentenceState]
-) -> JobGenerator[set[int]]:
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
     """Draft the sentences of which something may be in a compound.
 
-    Returned are those whose draft has everything, by their identity.
-
     What the search has to know of such a compound depends on the draft, so that the draft has to
-    be there before the search.
+    be there before the search. The draft is a free translation: where it has everything, it is
+    taken as it is.
     """
-    complete = set()
     some = [
         each
         for each in sentences
@@ -183,11 +186,12 @@ def _draft_compounds(
     found = (yield [document.draft(each) for each in some]) if some else []
     for sentence, hypotheses in zip(some, found, strict=True):
         if hypotheses:
-            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0])
+            sentence.left = _leave_joined(document, sentence, hypotheses[0])
+            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0]) | sentence.left
             sentence.displaced = find_displaced(document, sentence, hypotheses[0])
-            if has_everything(document, sentence, hypotheses[0]):
-                complete.add(id(sentence))
-    return complete
+            if may_be_free(sentence) and has_everything(document, sentence, hypotheses[0]):
+                sentence.take(hypotheses, [])
+                sentence.searched = list(sentence.assigned)
 
 
 def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
@@ -205,6 +209,58 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
             document.demands[document.units[piece.unit]] = demand.also(tokens, text[slice(*part)])
             units.add(piece.unit)
     return units
+
+
+def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Let go, for a small price, of terms whose source a draft joins with the next word to one.
+
+    *Command prompt* is *Eingabeaufforderung*: to tear *Befehl* out of that would spoil it. Only
+    terms of glossaries that may be in compounds are let go of, and where one occurs several times,
+    only if the draft has the others. The units are returned.
+    """
+    if draft.attention is None:
+        return set()
+    words = split_words(document.target.pieces(draft.tokens))
+    joined: dict[int, set[int]] = {}
+    for index, tokens in document.ties(sentence, sentence.assigned).items():
+        following = _next_word(document, sentence, tokens)
+        if _is_joined(draft.attention, words, tokens, following):
+            unit = sentence.assigned[index].unit
+            joined.setdefault(document.units[unit], set()).add(unit)
+    left = set()
+    for number, units in joined.items():
+        demand, asked = document.demands[number], document.units.count(number)
+        said = len(demand.surface.find(document.text_of(sentence, draft), asked))
+        by_glossary = demand.asked.source is None and demand.asked.soft is None
+        if by_glossary and demand.asked.compound and said < asked <= said + len(units):
+            document.demands[number] = replace(demand, asked=replace(demand.asked, soft=JOINED))
+            left |= units
+    return left
+
+
+def _next_word(document: Document, sentence: SentenceState, tokens: Sequence[int]) -> list[int]:
+    """Return the source tokens of the word behind others; none if something is between them."""
+    spans, text = document.token_spans(sentence), sentence.part.text
+    end = spans[max(tokens)][1]
+    found = re.match(r" ?(\w{4,})", text[end:])
+    if not found or not text[end - 1 : end + 1].strip():
+        return []
+    start, stop = end + found.start(1), end + found.end(1)
+    return [i for i, (first, last) in enumerate(spans) if first < stop and last > start]
+
+
+def _is_joined(
+    attention: ScoreArray,
+    words: Sequence[tuple[int, int]],
+    tokens: Sequence[int],
+    following: Sequence[int],
+) -> bool:
+    """Return whether the word of a draft that attends most to some tokens does to others, too."""
+    if not following or not words:
+        return False
+    here = [float(attention[a:b, list(tokens)].sum(axis=1).max()) for a, b in words]
+    start, end = words[int(np.argmax(here))]
+    return float(attention[start:end, list(following)].sum(axis=1).max()) >= CLEAR
 
 
 def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:

@@ -73,6 +73,7 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
     assert found("It runs on Windows.", lemmas="source") == []
     assert found("Open the windows.", lemmas="source") == ["window"]
     assert found("Windows are open.", lemmas="source") == ["window"]
+    assert found("Windows Update 2019", lemmas="source") == []
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,8 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
         "They want to access the file.",
         "Access the file.",
         "We report errors.",
+        "The topic reports the errors.",
+        "A machine processes a request.",
         "It is a user-defined type.",
         "a non-user account",
     ],
@@ -97,6 +100,8 @@ def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
     [
         ("The processes of the users.", ["process", "user"]),
         ("Give access to users.", ["access", "user"]),
+        ("Of these reports the first is new.", ["report"]),
+        ("From new reports the total is taken.", ["report"]),
         ("This is debugging.", ["debugging"]),
         ("You changed it, to change it.", ["change", "change"]),  # its target is a verb
         ("Install the add-on.", ["add-on"]),

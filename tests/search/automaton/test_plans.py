@@ -18,6 +18,7 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.request import read_requests
@@ -149,6 +150,15 @@ def test_avoided_phrases_that_plans_never_say(
     needs = RemainingTokens(automaton, 8, 0)
     assert needs._is_proven(0) is proven
     assert check(automaton, 8, 0)[0] > 3
+
+
+def test_what_has_been_seen_but_may_go_on_is_not_safe_after_a_token() -> None:
+    """The last token of a phrase: the next one may go on with its word."""
+    automaton = Automaton([[(3,), (2,)]], [[]], 8, WORDS, True, 0)
+    states = automaton.advance(automaton.start(), np.array([3]))
+    enough = SideBySide(automaton, 0)
+    assert enough.needs(states).tolist() == [1]
+    assert enough.most_after(states).tolist() == [2]
 
 
 def any_of(*forms: tuple[int, ...], **more: Any) -> Pattern:

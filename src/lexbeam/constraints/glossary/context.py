@@ -27,6 +27,10 @@ _DETERMINERS = (
     "the a an this that these those your its their our my his her all any each every it them "
     "another some"
 )
+_BEFORE_NOUNS = (
+    " of in on at by for from with without to as and or no other more most many several both same "
+    "new following"
+)
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
 
@@ -57,18 +61,22 @@ class Context:
         # The first word of a sentence has a capital anyway.
         return not self._first[before] or _is_own_name(word)
 
-    def is_inside(self, index: int) -> bool:
-        """Return whether a word with a capital stands inside a sentence that is no title."""
-        begins, title = self._begins[index], self._title[index]
-        return self._is_capitalised(index) and not begins and not title
+    def may_be_name(self, index: int) -> bool:
+        """Return whether a word has a capital that no beginning of a sentence gives it."""
+        return self._is_capitalised(index) and (not self._begins[index] or self._title[index])
 
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
         before = self._words[first - 1][0].lower() if not self._begins[first] else ""
         if before in _BEFORE_VERBS.split():
             return True
-        followed = end < len(self._words) and self._words[end][0].lower() in _DETERMINERS.split()
-        return followed and (before == "to" or self._begins[first])
+        if end == len(self._words) or self._words[end][0].lower() not in _DETERMINERS.split():
+            return False
+        if before == "to" or self._begins[first]:
+            return True
+        # A noun goes before *lists the*, *changes a*, nothing that has to go before another noun.
+        third_person = self._words[end - 1][0].endswith("s") and before[:1].isalpha()
+        return third_person and before not in (_DETERMINERS + _BEFORE_NOUNS).split()
 
     def is_hyphenated(self, first: int, end: int) -> bool:
         """Return whether words are joined to others by a hyphen: *user* in *user-defined*."""

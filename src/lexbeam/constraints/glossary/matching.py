@@ -120,7 +120,7 @@ class Matcher:
         """Return whether nothing around some words says that they are not those of a rule."""
         if self._names and all(word == word.lower() for word in rule.words):
             is_form = any(fold(a) != fold(b) for a, b in zip(rule.words, surface, strict=True))
-            if context.cuts_name(first, end) or (is_form and context.is_inside(first)):
+            if context.cuts_name(first, end) or (is_form and context.may_be_name(first)):
                 return False
         if not self._nouns or not rule.targets or not all(map(is_noun, rule.targets)):
             return True
