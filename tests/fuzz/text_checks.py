@@ -201,7 +201,9 @@ def check_constraints(problem: TextProblem, result: lexbeam.Translation) -> Iter
             yield Failure("what is not met and soft is dropped", said)
         if asked.kind == "text":
             there = times[asked.parts[0][0]]
-            if there >= asked.count * equal and (asked.most is None or there <= asked.most):
+            if there >= sum(one.count for one in equal) and (
+                asked.most is None or there <= asked.most
+            ):
                 yield Failure("what is there is reported as met", said)
     yield from _check_equal_ones(problem, result)
 
