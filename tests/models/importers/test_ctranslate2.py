@@ -417,7 +417,10 @@ def change_config(folder: Path, **changes: Any) -> None:
         (lambda f: (f / "shared_vocabulary.json").unlink(), "a vocabulary is missing"),
         (lambda f: (f / "shared_vocabulary.json").write_text("{}"), "a list of tokens"),
         (lambda f: (f / "shared_vocabulary.json").write_text("["), "shared_vocabulary.json"),
-        (lambda f: (f / "shared_vocabulary.json").write_text('["a"]'), "'</s>' is missing"),
+        (
+            lambda f: (f / "shared_vocabulary.json").write_text('["a"]'),
+            "'</s>' is missing",
+        ),
         (lambda f: (f / "sentencepiece.model").unlink(), "no SentencePiece model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"\0"), "sentencepiece.model"),
         (lambda f: (f / "sentencepiece.model").write_bytes(b"\n\3\n\1\xff"), "sentencepiece.model"),
@@ -425,7 +428,10 @@ def change_config(folder: Path, **changes: Any) -> None:
         (lambda f: (f / "config.json").write_text("[]"), "config.json"),
         (lambda f: change_config(f, eos_token=3), '"eos_token" must be a text'),
         (lambda f: change_config(f, eos_token="<end>"), "'<end>' is missing"),
-        (lambda f: change_config(f, decoder_start_token="<go>"), "'<go>' is missing"),
+        (
+            lambda f: change_config(f, decoder_start_token="<go>"),
+            "'<go>' of config.json is missing",
+        ),
         (lambda f: change_config(f, layer_norm_epsilon="x"), "layer_norm_epsilon"),
         (lambda f: change_config(f, quantization_type=1), "quantization_type"),
     ],

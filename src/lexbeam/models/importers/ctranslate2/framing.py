@@ -43,11 +43,11 @@ def make_framing(
     suffix: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
     if _begins_with_bos(settings, network):
-        prefix = (_find(source, settings.bos),)
+        prefix = (_find(source, settings.bos, " of config.json"),)
     if _ends_with_eos(source, settings):
-        suffix = (_find(source, settings.eos),)
+        suffix = (_find(source, settings.eos, " of config.json"),)
     if not network.starts_from_zeros and settings.decoder_start is not None:
-        start = (_find(target, settings.decoder_start),)
+        start = (_find(target, settings.decoder_start, " of config.json"),)
     codes = [token for token in source if is_language(token)]
     if wishes.output_prefix is not None:
         begun = tuple(_find(target, token) for token in wishes.output_prefix)
@@ -82,9 +82,9 @@ def _begins_with_bos(settings: Settings, network: Network) -> bool:
     return settings.add_source_bos or (is_bart and not network.starts_from_zeros)
 
 
-def _find(ids: Mapping[str, int], token: str) -> int:
+def _find(ids: Mapping[str, int], token: str, of: str = "") -> int:
     if token not in ids:
-        raise ModelError(f"the token {token!r:.60} is missing from the vocabulary")
+        raise ModelError(f"the token {token!r:.60}{of} is missing from the vocabulary")
     return ids[token]
 
 
