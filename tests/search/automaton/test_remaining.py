@@ -102,3 +102,16 @@ def test_very_many_phrases(bits: int) -> None:
     assert RemainingTokens(automaton, 50, EOS).needs(automaton.start(), np.array([0])).tolist() == [
         bits
     ]
+
+
+def test_many_tokens_are_not_tried_at_every_state() -> None:
+    """Tokens of many forms are, those of avoided phrases need not be tried."""
+    shared = [(5, 6), (6, 7), (7, 5)]
+    avoid = [(number, 4) for number in range(10, 1510)]
+    any_of = Pattern((tuple(Form((number,)) for number in range(10, 1510)),))
+    avoiding = Automaton([shared], [avoid], 2000)
+    many = Automaton([[*shared, any_of]], [[(6, 6)]], 2000)
+    needs = [RemainingTokens(automaton, 2000, EOS) for automaton in (avoiding, many)]
+    assert needs[0].need_of(0, avoiding.start()) == 4
+    assert needs[1].need_of(0, many.start()) == 5
+    assert [each.exact.tolist() for each in needs] == [[True], [False]]

@@ -27,6 +27,8 @@ _MOST_BITS = 12
 _MOST_STATES = 1 << 15
 _MOST_STATES_AT_ONCE = 1 << 11
 """So many are worked out before decoding starts, more only when a limit comes near."""
+_MOST_MOVES_OF_ALL = 1 << 20
+"""Of so many states with so many tokens; more take seconds."""
 _MOST_MOVES = 1 << 14
 """Of patterns that count distances; there are too many states to try more."""
 _MOST_HELPFUL = 96
@@ -59,9 +61,8 @@ class RemainingTokens:
         ) - np.uint64(1)
         sizes = np.array([len(trie.nodes) for trie in automaton.tries])
         chained = np.array([_has_chains(layout) for layout in automaton.layouts], np.bool_)
-        small = (self._bits <= _MOST_BITS) & (
-            sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES
-        )
+        states = sizes << np.minimum(self._bits, _MOST_BITS)
+        small = (self._bits <= _MOST_BITS) & (states <= _MOST_STATES)
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
         self._chained = chained
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
@@ -72,9 +73,7 @@ class RemainingTokens:
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """The most tokens in the phrases of a sentence; all other tokens are alike."""
-        at_once = self.exact & (
-            chained | (sizes << np.minimum(self._bits, _MOST_BITS) <= _MOST_STATES_AT_ONCE)
-        )
+        at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
         self._side_by_side = self._concatenates()
         for sentence in np.flatnonzero(~self._side_by_side).tolist():
             solved = self._solve(sentence) if at_once[sentence] else None
@@ -242,11 +241,13 @@ class RemainingTokens:
             self.exact[sentence] = self._solved[sentence] is not None
         return self._solved[sentence]
 
-    def _solve_all(self, sentence: int) -> _Needs:
-        """List every combination of a node and phrases met."""
-        nodes = len(self._automaton.tries[sentence].nodes)
+    def _solve_all(self, sentence: int) -> _Needs | None:
+        """List every combination of a node and phrases met; None if there is too much to try."""
+        nodes, tokens = len(self._automaton.tries[sentence].nodes), self._tokens_of(sentence)[0]
         keys = np.arange(nodes << int(self._bits[sentence]))
-        following, closed, done = self._look_ahead(sentence, keys, self._tokens_of(sentence)[0])
+        if len(keys) * len(tokens) > _MOST_MOVES_OF_ALL:
+            return None
+        following, closed, done = self._look_ahead(sentence, keys, tokens)
         return _Needs(None, _shortest(following, closed, done))
 
     def _solve_reachable(self, sentence: int) -> _Needs | None:
