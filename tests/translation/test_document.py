@@ -34,6 +34,19 @@ def places(result: Translation, report: ConstraintReport) -> list[str]:
     return [result.text[slice(*span)] for span in report.spans]
 
 
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The length limits of each search that is made."""
+    found: list[Any] = []
+
+    def spy(*arguments: Any, **named: Any) -> Any:
+        found.append(named["max_length"])
+        return decode(*arguments, **named)
+
+    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
+    return found
+
+
 def test_any_form_will_do(translator: Translator) -> None:
     result = ask(translator, {"any": ["Haus", "mat", "casa"]})
     (report,) = result.constraints
@@ -44,16 +57,9 @@ def test_any_form_will_do(translator: Translator) -> None:
 
 
 def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
-    translator: Translator, toy_model: Model, monkeypatch: pytest.MonkeyPatch
+    translator: Translator, toy_model: Model, limits: list[Any]
 ) -> None:
     """Twice the tokens of the source and of what is demanded, and twenty."""
-    limits: list[Any] = []
-
-    def spy(*arguments: Any, **named: Any) -> Any:
-        limits.append(named["max_length"])
-        return decode(*arguments, **named)
-
-    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
     length = len(toy_model.encode(TEXT))
     translator.translate(TEXT)
     spellings = toy_model.target_text.spell_all("Haus")
@@ -64,16 +70,9 @@ def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
 
 
 def test_much_that_is_demanded_has_less_room_beyond_its_own(
-    translator: Translator, toy_model: Model, monkeypatch: pytest.MonkeyPatch
+    translator: Translator, toy_model: Model, limits: list[Any]
 ) -> None:
     """A token for each of them, and at least a hundred."""
-    limits: list[Any] = []
-
-    def spy(*arguments: Any, **named: Any) -> Any:
-        limits.append(named["max_length"])
-        return decode(*arguments, **named)
-
-    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
     spellings = toy_model.target_text.spell_all("Haus")
     phrase = max(len(spelling.ids) for spelling in spellings)
     length = len(toy_model.encode(TEXT))
@@ -86,19 +85,12 @@ def test_much_that_is_demanded_has_less_room_beyond_its_own(
 
 @pytest.mark.parametrize(("times", "again"), [(3, True), (20, False)])
 def test_what_is_given_up_is_searched_for_again_beside_few_others(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch, times: int, again: bool
+    translator: Translator, limits: list[Any], times: int, again: bool
 ) -> None:
-    searches: list[int] = []
-
-    def spy(*arguments: Any, **named: Any) -> Any:
-        searches.append(len(arguments))
-        return decode(*arguments, **named)
-
-    monkeypatch.setattr("lexbeam.translation.jobs.decode", spy)
     demands = {"text": "gato", "count": times}, {"text": "Haus", "soft": 0.001}
     result = ask(translator, *demands)
     assert [report.met for report in result.constraints] == [True, False]
-    assert (len(searches) > 1) is again
+    assert (len(limits) > 1) is again
 
 
 def test_several_times(translator: Translator) -> None:
