@@ -117,9 +117,6 @@ class BitSets:
         self._listed = np.array(list(chain.from_iterable(pieces_of_sets)), np.int64)
         self._starts = np.cumsum([0, *map(len, pieces_of_sets)])[:-1]
 
-    def __len__(self) -> int:
-        return self._number
-
     def share(self, others: Bits) -> NDArray[np.bool_]:
         """Return a mask of the sets that share a member with each of some others.
 

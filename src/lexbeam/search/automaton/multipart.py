@@ -211,7 +211,7 @@ class _Stages(NamedTuple):
         return cls(
             BitSets([stage.reached for stage in stages], bit_arrays),
             BitSets([stage.enabled for stage in stages], bit_arrays),
-            [(n, np.flatnonzero(bits), bits[bits != 0]) for n, bits in enumerate(wanted)],
+            [(n, np.flatnonzero(bits), bits[bits != 0]) for n, bits in leave_out_empty(wanted)],
             np.array([not stage.enabled for stage in stages], np.bool_),
             np.array([stage.size for stage in stages], np.int64),
         )
@@ -223,7 +223,6 @@ class _Stages(NamedTuple):
         wanted = tuple(
             (number, np.bitwise_or.reduce(bits * of_use[..., stages], axis=-1))
             for number, stages, bits in self.wanted
-            if len(stages)
         )
         tokens: IntArray = done @ self.sizes
         return tokens, wanted

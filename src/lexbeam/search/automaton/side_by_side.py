@@ -55,7 +55,7 @@ class _Counted(NamedTuple):
 
     inside: NDArray[np.float32]
     """How often each of the parts has each of them in it. # shape: (parts, phrases)"""
-    left: list[BitSets]
+    bits: list[BitSets]
     """For each phrase and each of its occurrences, the bit that stands for it."""
 
     @classmethod
@@ -77,7 +77,7 @@ class _Counted(NamedTuple):
     def lacks(self, unsafe: BoolArray, bits: Bits) -> IntArray:
         """Return how many times too often, where some parts are still to be written."""
         asked: IntArray = (unsafe.astype(np.float32) @ self.inside).astype(np.int64)
-        left = np.stack([(~each.share(bits)).sum(axis=1) for each in self.left], axis=1)
+        left = np.stack([(~each.share(bits)).sum(axis=1) for each in self.bits], axis=1)
         lacks: IntArray = np.maximum(asked - left, 0).sum(axis=1)
         return lacks
 
@@ -222,11 +222,13 @@ def exact_stays_exact(layout: BitLayout) -> bool:
     forms must be single tokens: nobody is in the middle of them.) And what is counted can't begin
     in one goal and end in the next: none of its tokens but the first begins any goal.
     """
-    placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     counted = [goal for goal in layout.goals if goal.exact]
+    if not counted:
+        return True
+    placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
-    for other in placed if counted else ():
+    for other in placed:
         has = [_has_counted(other, goal) for goal in counted]
         if not any(has) and len(other.tokens) <= other.size:
             usable |= other.wanted
@@ -236,7 +238,7 @@ def exact_stays_exact(layout: BitLayout) -> bool:
     if not all(first.isdisjoint(tokens[1:]) for tokens in tokens_of_counted):
         return False
     needed = reduce(or_, (goal.wanted for goal in placed if goal.wanted & layout.hard_wanted), 0)
-    return not counted or needed & ~usable == 0
+    return needed & ~usable == 0
 
 
 def _has_counted(other: Goal, counted: Goal) -> bool:
