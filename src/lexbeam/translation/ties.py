@@ -24,7 +24,7 @@ from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches, variants
-from lexbeam.text.compounds import word_around
+from lexbeam.text.compounds import compound_around
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside, token_of
 from lexbeam.text.subsequences import find_subsequence
@@ -205,7 +205,7 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
     for piece in sentence.assigned:
         demand = document.demand(piece.unit)
         for part, *_ in demand.surface.find(text) if demand.asked.compound else ():
-            tokens = document.target.tokens_at(draft.tokens, word_around(text, part))
+            tokens = document.target.tokens_at(draft.tokens, compound_around(text, part))
             document.demands[document.units[piece.unit]] = demand.also(tokens, text[slice(*part)])
             units.add(piece.unit)
     return units
