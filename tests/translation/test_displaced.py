@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import lexbeam
@@ -67,3 +68,25 @@ def test_a_term_is_not_torn_from_a_hyphen(translator: lexbeam.Translator) -> Non
     text = "The company wants to build a new factory in Berlin."
     found = translator.translate(text, [{"text": "Werk", "source": "factory"}]).text
     assert "- Werk" not in found
+
+
+def test_a_term_that_translates_another_word_as_well_is_said_for_both(
+    translator: lexbeam.Translator,
+) -> None:
+    text, glossary = "My house is a building.", lexbeam.Glossary.from_terms({"house": "Gebäude"})
+    assert "Haus" in translator.translate(text).text
+    result = translator.translate(text, glossary=glossary)
+    assert result.text.count("Gebäude") == 2
+    assert "Haus" not in result.text
+    assert result.constraints[0].met
+    # Where there is no room for both, one has to do.
+    short = translator.translate(text, glossary=glossary, max_length=4)
+    assert short.constraints[0].met
+
+
+def test_a_term_is_for_another_word_only_where_attention_is_clear() -> None:
+    attention = np.array([[0.7, 0.1, 0.2], [0.3, 0.3, 0.4]], np.float32)
+    assert displaced._is_for_others(attention[:1], [1])
+    assert not displaced._is_for_others(attention[:1], [2])
+    assert not displaced._is_for_others(attention[1:], [1])
+    assert not displaced._is_for_others(attention[:0], [1])

@@ -13,13 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from lexbeam.search.arrays import Tokens
+from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import variants
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside, token_of
 from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
 from lexbeam.translation.document import Document
@@ -27,6 +28,9 @@ from lexbeam.translation.sentence import SentenceState
 
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
+
+FAINT = 0.15
+"""The share of attention up to which a word of a draft does not translate a source."""
 
 _SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
 
@@ -61,6 +65,37 @@ def find_displaced(
     ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
     found |= dict.fromkeys(_torn(ways, document.vocabulary))
     return [each for each in found if not any(find_subsequence(way.ids, each) for way in ways)]
+
+
+def count_other_uses(
+    document: Document, sentence: SentenceState, draft: Hypothesis
+) -> dict[int, int]:
+    """Return how often a draft says terms for other words than their sources, by their numbers.
+
+    *Nation* is *nação*, too, where *nação* is the term for *country*. What is kept as it is in the
+    source has no other use.
+    """
+    if draft.attention is None:
+        return {}
+    sources: dict[int, set[int]] = {}
+    for index, tokens in document.ties(sentence, sentence.assigned).items():
+        number = document.units[sentence.assigned[index].unit]
+        sources.setdefault(number, set()).update(tokens)
+    text, spans = document.text_of(sentence, draft), document.target.token_spans(draft.tokens)
+    uses: dict[int, int] = {}
+    for number, tied in sources.items():
+        demand = document.demands[number]
+        if demand.asked.at_most is None or demand.asked.is_source_in(document.text):
+            continue
+        said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
+        uses[number] = sum(_is_for_others(draft.attention[place], sorted(tied)) for place in said)
+    return {number: count for number, count in uses.items() if count}
+
+
+def _is_for_others(attention: ScoreArray, tied: Sequence[int]) -> bool:
+    """Return whether tokens attend clearly, and not to some source. # shape: (tokens, source)."""
+    own = float(attention[:, tied].sum(axis=1).max(initial=0.0))
+    return own < FAINT and float(attention.max(initial=0.0)) >= CLEAR
 
 
 def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:

@@ -17,7 +17,7 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
-from lexbeam.translation.displaced import find_displaced
+from lexbeam.translation.displaced import count_other_uses, find_displaced
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
@@ -71,11 +71,13 @@ class DisplacedWords:
 
     def find(self, draft: Hypothesis) -> list[Tokens] | None:
         """Return the tokens of what a draft says for the sources; None: it has everything."""
-        if self.may_be_free and self.document.has_everything(self.sentence, draft):
+        document, sentence = self.document, self.sentence
+        other_uses = count_other_uses(document, sentence, draft)
+        if self.may_be_free and not other_uses and document.has_everything(sentence, draft):
             return None
-        found = find_displaced(self.document, self.sentence, draft)
-        self.sentence.displaced = found
-        return found
+        sentence.other_uses = other_uses
+        sentence.displaced = find_displaced(document, sentence, draft)
+        return sentence.displaced
 
 
 def search_tied(
@@ -114,13 +116,32 @@ def search_tied(
             if draft is not None and sentence.displaced is None:
                 # The search was not made for this sentence.
                 sentence.displaced = find_displaced(document, sentence, draft)
+    yield from _search_with_other_uses(document, [each for each in sentences if each.other_uses])
+
+
+def _search_with_other_uses(
+    document: Document, sentences: Sequence[SentenceState]
+) -> JobGenerator[None]:
+    """Search once more where drafts say terms for other words as well: so often more.
+
+    Else a term would be met by what translates another word.
+    """
+    for sentence in sentences:
+        for number, count in sentence.other_uses.items():
+            document.demands[number] = document.demands[number].allow_more(count)
+            piece = next(p for p in sentence.assigned if document.units[p.unit] == number)
+            sentence.repeated[piece] += count
+    try:
+        yield from document.search(sentences)
+    except ConstraintError:
+        for sentence in sentences:
+            sentence.repeated.clear()
+        yield from document.search(sentences)
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
     """Return whether a sentence has a tied constraint that is not the source itself, kept."""
     for index in document.ties(sentence, sentence.assigned):
-        asked = document.demand(sentence.assigned[index].unit).asked
-        sources = {document.text[start:end] for start, end in asked.source_spans}
-        if not all(form in sources for part in asked.parts for form in part):
+        if not document.demand(sentence.assigned[index].unit).asked.is_source_in(document.text):
             return True
     return False
