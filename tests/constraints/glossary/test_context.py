@@ -132,6 +132,8 @@ def test_words_in_capitals_are_names_unless_all_is() -> None:
         "Choose what to report.",
         "The task loads and processes an item.",
         "The result of debugging the page.",
+        "Use the Process class.",
+        "Use the new Server object.",
     ],
 )
 def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
@@ -156,6 +158,9 @@ def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
         ("The debugging that takes time.", ["debugging"]),
         ("Reports and processes of the user.", ["report", "process", "user"]),
         ("and processes a file", ["process"]),
+        ("Use the process class.", ["process"]),
+        ("Click Process to go on.", ["process"]),
+        ("Process Class", ["process"]),
     ],
 )
 def test_nouns_are_found(text: str, terms: list[str]) -> None:
@@ -163,13 +168,15 @@ def test_nouns_are_found(text: str, terms: list[str]) -> None:
 
 
 def test_set_expressions_say_nothing_of_their_own() -> None:
-    glossary = Glossary.from_terms({"example": "Beispiel", "result": "Ergebnis"})
+    glossary = Glossary.from_terms({"example": "Beispiel", "results": "Ergebnisse"})
     for text, count in (
         ("For example, this one.", 0),
         ("This is for an example.", 1),
-        ("It is, for example, wrong as a result.", 0),
-        ("It is used as a first result.", 1),
+        ("It is, for example, wrong.", 0),
+        ("It is used as first results.", 1),
         ("The example.", 1),
+        ("This change results in an error.", 0),
+        ("The results of this change.", 1),
     ):
         assert len(glossary.find(text, "en", "de").entries) == count, text
     named = Glossary.from_terms({"for example": "beispielsweise", "example": "Beispiel"})

@@ -87,6 +87,11 @@ class Context:
         """Return whether English words are part of a set expression: *for example*."""
         return english.is_in_set_expression(self._lower, first, end)
 
+    def is_identifier(self, first: int, end: int) -> bool:
+        """Return whether English words name something in a program: *the Process class*."""
+        inside = self.may_be_name(first) and not self._title[first]
+        return inside and self._touches(end) and english.is_named_before(self._lower, end)
+
     def is_hyphenated(self, first: int, end: int) -> bool:
         """Return whether words are joined to others by a hyphen: *user* in *user-defined*."""
         start, stop = self._words[first][1], self._words[end - 1][2]
@@ -100,7 +105,8 @@ class Context:
 
     def _touches(self, index: int) -> bool:
         """Return whether only a space stands between a word and the one before it."""
-        return self._text[self._words[index - 1][2] : self._words[index][1]] == " "
+        here = self._words[index : index + 1]
+        return bool(here) and self._text[self._words[index - 1][2] : here[0][1]] == " "
 
     @cached_property
     def _lower(self) -> list[str]:

@@ -56,6 +56,14 @@ _TAKE_TO = _words(
 )
 """What *to* belongs to, so that a noun comes behind it: *applies to query results*."""
 
+_KINDS_OF_NAMES = _words(
+    "attribute attributes class classes constructor element elements enum enumeration event events "
+    "function functions interface interfaces keyword method methods namespace object objects "
+    "operator operators parameter parameters property properties statement statements struct type "
+    "variable variables"
+)
+"""What the names in the source of a program are names of: *the Process class*."""
+
 _SET_EXPRESSIONS = {
     ("for",): frozenset(("example", "instance")),
     ("in",): frozenset(("order", "case", "addition", "general", "particular", "turn", "place")),
@@ -78,6 +86,8 @@ def is_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
         return True
     if before == "to" and end == first + 1 and last in _VERBS_TOO:
         return behind in DETERMINERS or first < 2 or words[first - 2] not in _TAKE_TO
+    if last == "results" and behind in ("in", "from"):
+        return True
     if last.endswith("ing") and (behind == "up" or behind in DETERMINERS - {"that"}):
         return True
     if behind in DETERMINERS:
@@ -102,3 +112,8 @@ def is_in_set_expression(words: Sequence[str], first: int, end: int) -> bool:
         words[first] in nouns and tuple(words[max(first - len(before), 0) : first]) == before
         for before, nouns in _SET_EXPRESSIONS.items()
     )
+
+
+def is_named_before(words: Sequence[str], end: int) -> bool:
+    """Return whether what ends before an index is named by the word there: *the Process class*."""
+    return end < len(words) and words[end] in _KINDS_OF_NAMES

@@ -131,6 +131,7 @@ class Matcher:
         if "-" not in rule.words and context.is_hyphenated(first, end):
             return False
         is_other = context.is_verb(first, end) or context.is_in_set_expression(first, end)
+        is_other |= self._names and context.is_identifier(first, end)
         return not is_other and not is_verb_form(surface[-1], rule.words[-1])
 
     def _readings(self, word: str) -> tuple[str, ...]:
