@@ -128,7 +128,9 @@ def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
     free = translate(problem)
     words = re.findall(r"\w+", free.text)
     words = [word for word in words if list(exact_spans(free.text, word))]
-    if words:
+    if words and problem.echo != "demanded":
+        yield from check(_with_echo(problem, words[number % len(words)]))
+    elif words:
         word = words[number % len(words)]
         found = translate(replace(problem, constraints=(word,)))
         quoted = re.compile(rf"[{OPENING}]{word}\b")
@@ -136,6 +138,13 @@ def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
         if is_spoilt or found.score < free.score - MUCH_WORSE:
             said = f"{free.text!a} ({free.score:.2f}) has {word!a}; demanded: {found.text!a}"
             yield Failure("what is there anyway spoils nothing", f"{said} ({found.score:.2f})")
+
+
+def _with_echo(problem: TextProblem, word: str) -> TextProblem:
+    """Return a problem in which a word is limited or avoided."""
+    if problem.echo == "avoided":
+        return replace(problem, echoed=None, avoid=(word,))
+    return replace(problem, echoed=None, constraints=({"text": word, problem.echo: 1},))
 
 
 def is_wrong_refusal(problem: TextProblem, error: Exception) -> bool:
