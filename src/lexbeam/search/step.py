@@ -223,11 +223,23 @@ class SearchStep:
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         if late:
-            most = self.finishing.top(self.top)
-            open_now = tokens, scores, most, tokens.shape[1] - asked
+            open_now = tokens, scores, self._count_best(sentence), tokens.shape[1] - asked
             forced = self.prefix.forced
             tokens, scores = self.limit.close_late(automaton, here, sentence, forced, *open_now)
+        elif self.ties is not None:
+            beyond = np.arange(scores.top_ids.shape[1]) >= self._count_best(sentence)[:, None]
+            scores = scores._replace(top_scores=np.where(beyond, -np.inf, scores.top_scores))
         return Answer(tokens, targets, scores, asked, tied)
+
+    def _count_best(self, sentence: IntArray) -> IntArray:
+        """Return how many of its best tokens each row may use. # shape: (rows,).
+
+        A sentence without ties uses no more next to tied ones than it does alone.
+        """
+        usual, wide = self.finishing.top(self.beam_size), self.finishing.top(self.top)
+        if self.ties is None:
+            return np.full(len(sentence), wide)
+        return np.where(self.ties.tied[sentence], wide, usual)
 
     def _ask_model(
         self,
