@@ -36,11 +36,12 @@ from lexbeam.search.candidates import (
 from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties
+from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties, settle
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -78,7 +79,9 @@ class SearchStep:
         attends: bool = False,
         ties: Ties | None = None,
         word_ends: bool = True,
+        overdue: Overdue | None = None,
     ) -> None:
+        self.overdue = overdue
         self.attends = attends
         self.word_ends = word_ends
         self.ties = ties
@@ -100,6 +103,8 @@ class SearchStep:
             self.future_cost.keep(sentences)
         if self.ties is not None:
             self.ties.keep(sentences)
+        if self.overdue is not None:
+            self.overdue.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
@@ -170,6 +175,8 @@ class SearchStep:
             unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
+        if self.overdue is not None:
+            scores = self.overdue.close(scores, sentence, may_end.allowed)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
@@ -184,7 +191,7 @@ class SearchStep:
             candidates, ended = self._close_early(
                 beam, live, may_end, candidates, ended, sizes, automaton
             )
-        candidates, costs = _settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
+        candidates, costs = settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth, unit = candidates.score, None
@@ -194,6 +201,8 @@ class SearchStep:
             self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
             unit = self.future_cost.unit
+        if self.overdue is not None:
+            worth = self.overdue.prefer_ends(worth, ended)
         # 4. The beam is divided among the banks, and filled.
         chosen = _fill_beam(
             self.finishing,
@@ -329,15 +338,6 @@ def _fill_beam(
         indices, taken = at_least_one(select(worth))
     chosen = candidates.take(indices)
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
-
-
-def _settle(
-    ties: Ties | None, candidates: Candidates, beam: Beam, tied: TiedStep | None, first: IntArray
-) -> tuple[Candidates, TieCosts | None]:
-    """Give candidates back what ties have cost them, if they cost anything."""
-    if ties is None or tied is None:
-        return candidates, None
-    return ties.settle(candidates, beam, tied, first)
 
 
 def _with_costs(chosen: Chosen, costs: TieCosts | None) -> Chosen:
