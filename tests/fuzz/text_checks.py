@@ -298,8 +298,19 @@ def _check_avoided(
             said = f"{form!a} is in {text!a}"
             if not result.unavoided:
                 yield Failure("what is avoided and there is reported", said)
-            elif form.isalpha() and "max_length" not in problem.settings:
+            elif form.isalpha() and not _may_be_needed(problem, form):
                 yield Failure("what is avoided is not there", said)
+
+
+def _may_be_needed(problem: TextProblem, form: str) -> bool:
+    """Say whether something that is avoided may have to be there: it is in what is demanded.
+
+    A beginning that is demanded is one that the output has no choice about; nor has it any where
+    the length is limited.
+    """
+    demanded: list[object] = [problem.prefix, *problem.constraints, problem.terms]
+    inside = repr(demanded).casefold()
+    return "max_length" in problem.settings or repr(form.casefold())[1:-1] in inside
 
 
 def check_batch(problem: TextProblem, alone: lexbeam.Translation) -> Iterator[Failure]:
