@@ -53,6 +53,7 @@ def test_a_constraint_can_name_its_source(
     [
         ("office", 'source "office" of "Werk" is not in the text'),
         ([40, 60], "outside the text, which has 51 characters"),
+        ([3, 4], r"the source \[3, 4\] of .* is only white space"),
         ([5, 2], "must be words of the source"),
         (3, "must be words of the source"),
         ("", "is empty"),

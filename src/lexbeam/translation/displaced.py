@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
@@ -32,7 +33,8 @@ CLEAR = 0.5
 FAINT = 0.15
 """The share of attention up to which a word of a draft does not translate a source."""
 
-_SHORT = 3  # letters of a word that is more likely to go with a term than to be replaced by it
+SHORT = 3
+"""Letters of a word that is more likely to go with a term than to be replaced by it."""
 
 
 def find_displaced(
@@ -54,7 +56,7 @@ def find_displaced(
             if (most := float(share[start:end].max())) >= CLEAR and written.count(word) == 1
         ]
         several = _has_several_words(document, sentence, tokens)
-        displaced |= dict.fromkeys(_said_for(clear, several))
+        displaced |= dict.fromkeys(said_for(clear, several))
     usable = [
         word
         for word in displaced
@@ -115,7 +117,7 @@ def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
     ways = [way for way in (*spaced, *spell_inside(target, word)) if not way.pieces]
     found = dict.fromkeys(way.ids for way in ways)
     # Else a longer word may come up that says the same, or is none: *computerss*.
-    return [Beginning(each) if len(word) > _SHORT else each for each in found]
+    return [Beginning(each) if len(word) > SHORT else each for each in found]
 
 
 def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
@@ -124,13 +126,13 @@ def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
     return any(each.compound and bool(each.find(word)) for each in demands)
 
 
-def _said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
+def said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
     """Return the words that are said for a source: the best one, or all for several words.
 
     ``clear`` has the words that attend to it, and how much.
     """
     words = [(share, text) for share, text in clear if any(map(is_word_character, text))]
-    longer = [(share, text) for share, text in words if len(text) > _SHORT]
+    longer = [(share, text) for share, text in words if len(text) > SHORT]
     if several:
         return [text for _, text in longer]
     return [max(longer or words)[1]] if words else []
@@ -148,12 +150,12 @@ def _demanded_words(document: Document) -> set[str]:
 
     What has no place yet may come to be placed in any sentence: nothing of it may be avoided.
     """
-    forms = [
-        form.casefold()
-        for demand in document.demands
-        for part in demand.asked.parts
-        for form in part
-    ]
+    return words_of([demand.asked for demand in document.demands])
+
+
+def words_of(demanded: Sequence[Constraint]) -> set[str]:
+    """Return all words of what is demanded, in any form, in lower case."""
+    forms = [form.casefold() for each in demanded for part in each.parts for form in part]
     return {word for form in forms for word in (form, *form.split(), *re.findall(r"\w+", form))}
 
 

@@ -56,6 +56,10 @@ def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
                 f"the source {list(source)} of {quoted(constraint.text)} is outside the text, "
                 f"which has {len(text)} characters"
             )
+        if not text[slice(*source)].strip():
+            raise ConstraintError(
+                f"the source {list(source)} of {quoted(constraint.text)} is only white space"
+            )
     spans += spans[-1:] * (constraint.count - len(spans))
     return tuple(spans[: constraint.count])
 
