@@ -154,14 +154,14 @@ def test_many_forms_make_no_more_than_a_trie_can_hold(monkeypatch: pytest.Monkey
     joining = [*[LONG | ENDS, SHORT] * (size // 2 - 1), 0, 0]
     last = [token >= size - 2 for token in range(size)]  # a full stop, and the end
     marks: dict[str, Any] = {"boundary": last, "closing": last}
-    words = WordBoundaries.of(*marks.values(), size, size - 1, joining=joining)
+    words = WordBoundaries.of(last, last, size, size - 1, joining=joining)
     forms = tuple(Form((token,), goes_on=True) for token in range(0, 50, 2))
     others = [(token,) for token in range(1, 50, 2)]
-    asked = [[Pattern((forms,), may_overlap=True), *others]]
+    asked: list[list[Any]] = [[Pattern((forms,), may_overlap=True), *others]]
     automaton = Automaton(asked, [[]], size, words, eos=size - 1)
     assert len(automaton.tries[0].nodes) < 500
     scorer = HistoryScorer(size, eos=size - 1)
-    patterns = [Pattern((forms,), may_overlap=True), *others[:2]]
+    patterns: list[Any] = [Pattern((forms,), may_overlap=True), *others[:2]]
     found = decode(scorer, [0], [patterns], max_length=8, joining=joining, **marks)[0][0]
     assert {1, 3} <= {*found.tokens}
     assert {*range(0, 50, 2)} & {*found.tokens}
