@@ -32,6 +32,7 @@ from fuzz.text_truth import (
     fault_of_prefix,
     fault_of_spans,
     is_form,
+    part_spans,
     read,
     squash,
     stands,
@@ -294,6 +295,9 @@ def _check_avoided(
         if asked.case == "any":
             ends = [(at, at + len(form)) for at in range(len(text) - len(form) + 1)]
             spans = [s for s in ends if is_form(text, s, form, "any") and stands(text, s)]
+        if asked.compound and list(part_spans(text, form, asked.case)) and not result.unavoided:
+            said = f"{form!a} is in a compound: {text!a}"
+            yield Failure("what is avoided and there is reported", said)
         if spans:
             said = f"{form!a} is in {text!a}"
             if not result.unavoided:

@@ -22,6 +22,7 @@ SOURCES = (
     "The house is big (very big).", "Unable to delete {0}: {1}", "She said: “I don't know!”",
     "Press <b>Save</b> to continue.", "Yes", "The server must be restarted",
     "Water boils at 100 °C.", "He doesn't like it; we do.", "One, two, three\nfour.",
+    "The configuration file is missing.", "Open the file system settings.",
 )  # fmt: skip
 QUOTED = (
     'Click the "Next" button.', "Press (Esc) now.", "Open the file 'Readme' first.", "Open /home.",
@@ -32,6 +33,7 @@ WORDS = {
         "Haus", "Passwort", "Kennwort", "über", "um", "mit", "zu sein.", "gemacht hat", "ist",
         "die", "Dampfschiff", "Schaltfläche", "falsch", "kann", "Sie", "bitte", "neu gestartet",
         "auf dem", "Q.", "Baum", "Name", "nicht", "z. B.", "Ärger", "straße", "ÄÖÜ", "ab?",
+        "Datei", "System", "arbeit", "Einstellungen",
     ),
     "en-pt": (
         "casa", "senha", "palavra-passe", "você", "pode", "ser", "não", "mais caro", "opção",
@@ -163,6 +165,11 @@ class Pool:
     sources: Sequence[str] = ()
     """Words of the text, which a constraint may be a translation of."""
 
+    @property
+    def may_join(self) -> bool:
+        """Whether the words are of a language that has compounds."""
+        return self.words is WORDS["en-de"]
+
     def phrase(self) -> str:
         """Return a word, something strange, or several of them."""
         random = self.random
@@ -200,7 +207,7 @@ class Pool:
         shape: dict[str, Any] = {kind: self.phrase()}
         if kind == "lemma":
             shape[kind] = random.choice([word for word in self.words if word.isalpha()])
-            shape |= {"language": "de"} if self.words is WORDS["en-de"] else {}
+            shape |= {"language": "de"} if self.may_join else {}
         elif kind == "any":
             shape[kind] = [self.phrase() for _ in range(random.randint(1, 4))]
         elif kind in ("order", "gap"):
@@ -222,6 +229,9 @@ class Pool:
                 drawn["count"] = random.choice((1, 2, 3, 5))
             if random.random() < 0.2 and not (kind == "gap" and "count" in drawn):
                 drawn["soft"] = random.choice((0, 0.5, 3, 20, 200))
+        limited = "exactly" in drawn or "at_most" in drawn
+        if self.may_join and not limited and kind in ("text", "any", "lemma"):
+            drawn |= {"compound": True} if random.random() < 0.3 else {}
         if self.sources and random.random() < 0.2:
             drawn["source"] = random.choice(self.sources)
         return drawn
@@ -230,6 +240,8 @@ class Pool:
         """Return something to avoid."""
         if self.random.random() < 0.3:
             return {"any": [self.phrase() for _ in range(2)], "case": "any"}
+        if self.may_join and self.random.random() < 0.2:
+            return {"text": self.phrase(), "compound": True}
         return self.phrase()
 
     def settings(self) -> dict[str, Any]:
@@ -344,7 +356,7 @@ def _simpler_shapes(shape: Any) -> Iterator[Any]:
     if not isinstance(shape, dict):
         return
     for key, value in shape.items():
-        if key in ("count", "soft", "case", "within", "exactly", "at_most", "source"):
+        if key in ("count", "soft", "case", "within", "exactly", "at_most", "source", "compound"):
             yield {name: each for name, each in shape.items() if name != key}
         elif isinstance(value, list):
             least = 2 if key == "gap" else 1

@@ -34,6 +34,8 @@ class Asked:
     soft: float | None = None
     most: int | None = None
     """How often it may stand in the text."""
+    compound: bool = False
+    """Whether it may be the first or the last part of a longer word."""
 
     @property
     def plain(self) -> bool:
@@ -58,7 +60,8 @@ def read(shape: Any) -> Asked:
         parts = ((squash(value),),)
     case, exactly = shape.get("case", "start"), shape.get("exactly")
     count, most = exactly or shape.get("count", 1), exactly or shape.get("at_most")
-    return Asked(kind, parts, case, count, shape.get("within"), shape.get("soft"), most)
+    within, soft, compound = (shape.get(name) for name in ("within", "soft", "compound"))
+    return Asked(kind, parts, case, count, within, soft, most, bool(compound))
 
 
 def squash(phrase: str) -> str:
@@ -134,6 +137,44 @@ def is_form(text: str, span: Span, form: str, case: str, several: bool = False) 
     return written == composed(form) or (may_be_large and written == composed(large))
 
 
+def is_part(text: str, span: Span, form: str | None = None, case: str = "start") -> bool:
+    """Say whether a stretch of a text is the first or the last part of a compound.
+
+    With a ``form`` it has to be that, with a capital as the first part, small as the last.
+    """
+    (start, end), least = span, 3
+    if sum(map(_is_plain_letter, text[start:end])) < least:
+        return False
+    before, behind = text[max(start - least, 0) : start], text[end : end + least]
+    first = not is_inside(text, start) and _are_letters(text[end - 1] + behind, least + 1)
+    last = not is_inside(text, end) and _are_letters(before + text[start], least + 1)
+    if form is None:
+        return first or last
+    written, form = composed(text[start:end]), composed(form)
+    if case == "any":
+        return (first or last) and written.casefold() == form.casefold()
+    large, small = form[:1].title() + form[1:], form[:1].lower() + form[1:]
+    loose = case != "exact"
+    return (first and written in (form, large if loose else form)) or (
+        last and written in (form, small if loose else form)
+    )
+
+
+def part_spans(text: str, form: str, case: str) -> Iterator[Span]:
+    """Yield where a form is part of a compound."""
+    for start in range(len(text) - len(form) + 1):
+        if is_part(text, (start, start + len(form)), form, case):
+            yield start, start + len(form)
+
+
+def _is_plain_letter(character: str) -> bool:
+    return character.isalpha() and not is_unspaced(character)
+
+
+def _are_letters(text: str, length: int) -> bool:
+    return len(text) == length and all(map(_is_plain_letter, text))
+
+
 def words_between(text: str, start: int, end: int) -> int:
     """Count what begins after a space and has a letter or a digit in it."""
     between = text[start:end]
@@ -171,6 +212,9 @@ def _fault_of_words(
 ) -> str | None:
     for span, forms in placed:
         inflected = asked.kind == "lemma"  # Which forms a word has is for dictionaries to say.
+        parts = [None] if inflected else list(forms)
+        if asked.compound and any(is_part(text, span, form, asked.case) for form in parts):
+            continue
         if not inflected and not any(
             is_form(text, span, form, asked.case, several) for form in forms
         ):

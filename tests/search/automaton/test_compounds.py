@@ -12,6 +12,7 @@ import pytest
 
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import kernel
+from lexbeam.search.automaton import trie
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Beginning, Form, Pattern
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT, WordBoundaries
@@ -144,6 +145,26 @@ def test_the_best_output_with_a_compound_is_found(
     options: dict[str, Any] = {"beam_size": 400, "prune": 0, "length_penalty": 0.0, "stop": "all"}
     found = decode(scorer, [0], [[pattern]], max_length=3, **MASKS, **options)
     assert tuple(found[0][0].tokens) == best
+
+
+def test_many_forms_make_no_more_than_a_trie_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands between parts, and behind them, may be any of so many tokens of others."""
+    monkeypatch.setattr(trie, "MOST_JOINED", 300)
+    size = 60
+    joining = [*[LONG | ENDS, SHORT] * (size // 2 - 1), 0, 0]
+    last = [token >= size - 2 for token in range(size)]  # a full stop, and the end
+    marks: dict[str, Any] = {"boundary": last, "closing": last}
+    words = WordBoundaries.of(last, last, size, size - 1, joining=joining)
+    forms = tuple(Form((token,), goes_on=True) for token in range(0, 50, 2))
+    others = [(token,) for token in range(1, 50, 2)]
+    asked: list[list[Any]] = [[Pattern((forms,), may_overlap=True), *others]]
+    automaton = Automaton(asked, [[]], size, words, eos=size - 1)
+    assert len(automaton.tries[0].nodes) < 500
+    scorer = HistoryScorer(size, eos=size - 1)
+    patterns: list[Any] = [Pattern((forms,), may_overlap=True), *others[:2]]
+    found = decode(scorer, [0], [patterns], max_length=8, joining=joining, **marks)[0][0]
+    assert {1, 3} <= {*found.tokens}
+    assert {*range(0, 50, 2)} & {*found.tokens}
 
 
 def test_what_can_not_be_counted_is_refused() -> None:

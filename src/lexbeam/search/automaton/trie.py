@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,8 @@ _FLAG = {SHORT: whole_words.SHORT, LONG: whole_words.LONG}
 _FIRST_CLASS = -16
 CLOSING = 8
 """The class of tokens after which a word has ended, beside those of `whole_words`."""
+MOST_JOINED = 10_000
+"""So many strings that are parts of compounds a trie has at most: each takes time and memory."""
 
 
 def class_symbol(flags: int) -> int:
@@ -182,19 +185,30 @@ class Trie:
         self.nodes[path[-1]].ends.append(goal)
 
     def _spelled_out(self, goals: Sequence[Goal]) -> Iterator[Goal]:
-        """Yield goals with all that may stand in the place of `SHORT` and `LONG`."""
-        if not goals:
+        """Yield goals with all that may stand in the place of `SHORT` and `LONG`.
+
+        Those with the fewest ways come first. What is beyond `MOST_JOINED` is left out: such
+        compounds are not looked for.
+        """
+        if not goals or self._words is None:
             return
         alphabet = self.alphabet
-        classes = [class_symbol(flags) for flags in range(2 * CLOSING)]
+        everything = np.arange(len(self._words.joining))
+        present = np.flatnonzero(np.bincount(class_flags(self._words, everything)))
         fits = {
             symbol: [t for t in alphabet if self._flags(t) & flag]
-            + [c for c in classes if flags_of(c) & flag]
+            + [class_symbol(flags) for flags in present.tolist() if flags & flag]
             for symbol, flag in _FLAG.items()
         }
-        for goal in goals:
-            for tokens in product(*(fits.get(symbol, [symbol]) for symbol in goal.tokens)):
-                yield replace(goal, tokens=tokens)
+        choices = [[fits.get(symbol, [symbol]) for symbol in goal.tokens] for goal in goals]
+        sizes = [prod(map(len, each)) for each in choices]
+        left = MOST_JOINED
+        for number in sorted(range(len(goals)), key=sizes.__getitem__):
+            left -= sizes[number]
+            if left < 0:
+                return
+            for tokens in product(*choices[number]):
+                yield replace(goals[number], tokens=tokens)
 
     def _flags(self, symbol: int) -> int:
         """Return the classes of a token, or those that a symbol stands for."""
