@@ -117,7 +117,8 @@ class FutureCost:
         self._count_drafts()
 
     def _count_drafts(self) -> None:
-        """Find out whether any sentences have a draft, and whether all have."""
+        """Find out which sentences have something to place, and whether they have drafts."""
+        self.constrained = np.array([bool(parts) for parts in self.parts])
         there = (self.drafts > 0).tolist()
         self.any_drafted, self.all_drafted = any(there), all(there)
 

@@ -43,6 +43,8 @@ class LookAhead(NamedTuple):
     """
     per_token: FloatArray
     """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
+    constrained: BoolArray
+    """A mask of the sentences with something to place. # shape: (sentences,)"""
     tied: BoolArray | None = None
     """A mask of the sentences with ties, if there are any. # shape: (sentences,)"""
 
@@ -138,6 +140,10 @@ def prune(
     drafted = ahead is not None and ahead.drafts.any()
     if settings.prune is not None and finished.any:  # paper, section 3.3
         near = beam.score >= finished.score[:, :1] - settings.prune
+        if ahead is not None:
+            # What has ended has been divided by its length; what has not is compared with the sum.
+            alike = ended | (beam.log_prob >= finished.log_prob[:, :1] - settings.prune)
+            near = np.where(ahead.constrained[:, None], alike, near)
         if ahead is not None and drafted:
             may_win = _may_win(beam, finished, ahead)
             near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
