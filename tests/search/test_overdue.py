@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_what_gets_on_is_given_its_time(compiled: bool) -> None:
     tokens = found[0].tokens
     assert len(tokens) < LIMIT
     assert tokens[-1] == 2
-    assert sum(pair == (6, 1) for pair in zip(tokens, tokens[1:], strict=False)) >= 30
+    assert sum(pair == (6, 1) for pair in pairwise(tokens)) >= 30
 
 
 def test_a_soft_constraint_may_still_be_met() -> None:

@@ -135,8 +135,7 @@ class SearchStep:
         if costs is None or chosen.worth is None or chosen.indices is None:
             return None
         tied = None if self.ties is None else self.ties.tied
-        known = costs.drafts, costs.per_token, costs.constrained
-        return LookAhead(pick(chosen.worth, chosen.indices), *known, tied)
+        return LookAhead(pick(chosen.worth, chosen.indices), *costs.known, tied)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""
