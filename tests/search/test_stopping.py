@@ -104,15 +104,29 @@ def test_lag_of_a_drafted_sentence_is_measured_across_banks() -> None:
     live = beam([-1.0, -4.5, -9.0, -11.0], banks=[0, 0, 1, 1])
     worth = np.array([[-20.0, -12.0, -11.0, -11.1 - 3.0 * (1 + 4 / SLOTS_PER_LAG)]])
     for draft, expected in ((10, [False, True, True, False]), (0, [True, False, True, True])):
-        ahead = LookAhead(worth, np.array([draft]), np.zeros(1))
+        ahead = LookAhead(worth, np.array([draft]), np.zeros(1), np.ones(1, np.bool_))
         pruned = prune(live, Finished.none(1, 1), Settings(beam_size=4, lag=3.0), ahead)
         assert pruned.live[0].tolist() == expected
+
+
+def test_what_has_not_ended_is_compared_with_what_has_before_it_was_divided() -> None:
+    live = beam([-25.0, -47.0, -49.5])
+    done = finished(-1.5)._replace(log_prob=np.array([[-29.0]]))
+    for constrained, expected in ((True, [True, True, False]), (False, [False] * 3)):
+        mask = np.array([constrained])
+        ahead = LookAhead(np.zeros((1, 3)), np.zeros(1, np.int64), np.zeros(1), mask)
+        pruned = prune(live, done, Settings(prune=20.0, lag=None), ahead)
+        assert pruned.live[0].tolist() == expected
+    has_ended = np.array([[False, False, True]])
+    live = live._replace(finished=has_ended, live=~has_ended)
+    pruned = prune(live, done, Settings(prune=20.0, lag=None), ahead._replace(constrained=~mask))
+    assert pruned.finished[0].tolist() == [False, False, True]
 
 
 def test_to_go_on_a_hypothesis_may_lose_what_the_tokens_of_its_draft_have_cost() -> None:
     """However much its score would gain by its length: the draft has 10 tokens, 0.5 each."""
     live = beam([-28.0, -30.1, -31.4, -34.0])
-    ahead = LookAhead(np.zeros((1, 4)), np.array([10]), np.array([-0.5]))
+    ahead = LookAhead(np.zeros((1, 4)), np.array([10]), np.array([-0.5]), np.ones(1, np.bool_))
     for length, expected in ((14, [1, 0, 0, 0]), (12, [1, 1, 0, 0]), (9, [1, 1, 1, 0])):
         done = finished(-30.0)._replace(step=np.array([[length - 1]]))
         assert prune(live, done, Settings(), ahead).live[0].tolist() == expected

@@ -225,7 +225,7 @@ class Search:
         if not dropped:
             ahead, costs = None, self.step.future_cost
             if costs is not None:
-                ahead = LookAhead(worth, costs.drafts, costs.per_token)
+                ahead = LookAhead(worth, *costs.known)
             self.beam = prune(self.beam, self.finished, self.settings, ahead)
             all_live = False
         if not all_live:

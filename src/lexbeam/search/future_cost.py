@@ -89,6 +89,8 @@ class FutureCost:
         self._prices: FloatArray | None = None
         self.drafts: IntArray = np.zeros(sentences, np.int64)
         """The tokens of each sentence's draft, its end counted; 0: none. # shape: (sentences,)"""
+        self.constrained: BoolArray = np.array([bool(parts) for parts in self.parts])
+        """A mask of the sentences with something to place. # shape: (sentences,)"""
         self.per_token = np.zeros(sentences)
         """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
         self._count_drafts()
@@ -97,6 +99,11 @@ class FutureCost:
     def parts(self) -> list[list[Part]]:
         """The parts of each sentence's constraints."""
         return self._parts.of_sentences
+
+    @property
+    def known(self) -> tuple[IntArray, FloatArray, BoolArray]:
+        """What `search.stopping` has to know of each sentence: its draft, and if it has demands."""
+        return self.drafts, self.per_token, self.constrained
 
     def use_draft(self, draft: Draft) -> None:
         """Take what first tokens are going to cost from a draft, for sentences that have one."""
@@ -114,6 +121,7 @@ class FutureCost:
         if self._prices is not None:
             self._prices = np.ascontiguousarray(self._prices[:, :, sentences])
         self.drafts, self.per_token = self.drafts[sentences], self.per_token[sentences]
+        self.constrained = self.constrained[sentences]
         self._count_drafts()
 
     def _count_drafts(self) -> None:

@@ -131,11 +131,11 @@ class SearchStep:
 
     def look_ahead(self, chosen: Chosen) -> LookAhead | None:
         """Return what is known of the chosen candidates beyond their scores, if anything is."""
-        if self.future_cost is None or chosen.worth is None or chosen.indices is None:
+        costs = self.future_cost
+        if costs is None or chosen.worth is None or chosen.indices is None:
             return None
-        worth = pick(chosen.worth, chosen.indices)
         tied = None if self.ties is None else self.ties.tied
-        return LookAhead(worth, self.future_cost.drafts, self.future_cost.per_token, tied)
+        return LookAhead(pick(chosen.worth, chosen.indices), *costs.known, tied)
 
     def _plain(self, beam: Beam, live: IntArray) -> Chosen:
         """Take the k best of all: without constraints no other candidate can be chosen."""

@@ -43,6 +43,8 @@ class LookAhead(NamedTuple):
     """
     per_token: FloatArray
     """The mean log-probability of the draft's tokens. # shape: (sentences,)"""
+    constrained: BoolArray
+    """A mask of the sentences with something to place. # shape: (sentences,)"""
     tied: BoolArray | None = None
     """A mask of the sentences with ties, if there are any. # shape: (sentences,)"""
 
@@ -137,10 +139,7 @@ def prune(
     kept = None
     drafted = ahead is not None and ahead.drafts.any()
     if settings.prune is not None and finished.any:  # paper, section 3.3
-        near = beam.score >= finished.score[:, :1] - settings.prune
-        if ahead is not None and drafted:
-            may_win = _may_win(beam, finished, ahead)
-            near = np.where(ahead.drafts[:, None] > 0, ended | may_win, near)
+        near = _is_near_finished(beam, finished, settings.prune, ahead)
         ended, live = ended & near, live & near
     if spared is not None:
         kept = live & spared[:, None]
@@ -165,6 +164,26 @@ def prune(
     if kept is not None:
         live = live | kept
     return beam if live is beam.live else beam._replace(finished=ended, live=live)
+
+
+def _is_near_finished(
+    beam: Beam, finished: Finished, threshold: float, ahead: LookAhead | None
+) -> BoolArray:
+    """Return a mask of what is not far below the best that has ended. # shape: as the beam.
+
+    In the paper what has ended counts as it is divided by its length, and everything else as a
+    sum. Where there is something to place, sums are compared: otherwise all that is long would be
+    dropped as soon as an output has ended.
+    """
+    near: BoolArray = beam.score >= finished.score[:, :1] - threshold
+    if ahead is None:
+        return near
+    alike = beam.finished | (beam.log_prob >= finished.log_prob[:, :1] - threshold)
+    near = np.where(ahead.constrained[:, None], alike, near)
+    if ahead.drafts.any():
+        may_win = _may_win(beam, finished, ahead)
+        near = np.where(ahead.drafts[:, None] > 0, beam.finished | may_win, near)
+    return near
 
 
 def _is_near(live: BoolArray, ahead: LookAhead, lag: float | FloatArray) -> BoolArray:
