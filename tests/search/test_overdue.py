@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ def make_scorer() -> TableScorer:
 
 
 def length(source: int, phrases: list[Any], **given: Any) -> int:
-    given = {"max_length": LIMIT, "beam_size": 3, "algorithm": "lookahead"} | given
-    (found,) = decode(make_scorer(), [list(range(source))], [phrases], **given)
+    settings: dict[str, Any] = {"max_length": LIMIT, "beam_size": 3, "algorithm": "lookahead"}
+    (found,) = decode(make_scorer(), [list(range(source))], [phrases], **settings | given)
     return len(found[0].tokens)
 
 
@@ -54,7 +54,7 @@ def test_what_gets_on_is_given_its_time(compiled: bool) -> None:
     tokens = found[0].tokens
     assert len(tokens) < LIMIT
     assert tokens[-1] == 2
-    assert sum(pair == (6, 1) for pair in pairwise(tokens)) >= 30
+    assert sum(pair == (6, 1) for pair in itertools.pairwise(tokens)) >= 30
 
 
 def test_a_soft_constraint_may_still_be_met() -> None:
