@@ -23,15 +23,10 @@ from numpy.typing import NDArray
 from lexbeam.errors import InputError, ModelError
 from lexbeam.models.engines.draft_session import DraftSessions, MakeDraft
 from lexbeam.models.engines.encoding import Encoder
-from lexbeam.models.engines.onnx_batch import (
-    Batch,
-    exclude,
-    indices,
-    tabulate,
-    unlisted_weights,
-    without_finished,
-)
+from lexbeam.models.engines.graph_output import GraphOutput
+from lexbeam.models.engines.onnx_batch import Asked, Batch, without_finished
 from lexbeam.models.engines.onnx_session import open_session, run_session
+from lexbeam.models.engines.output import CompiledOutput
 from lexbeam.models.engines.slots import arrange
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
@@ -42,7 +37,7 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.scorer import Scores, WholeDraft
 
 _FOR_DRAFT = ("memory.output_offset",)
-_ANSWERS = ("top_scores", "top_ids", "ask_scores")
+_NOTHING = np.zeros((1, 0), np.int64)
 MakeDecoder = Callable[[bool], bytes]
 """Write a decoder, given whether it serves a single sentence."""
 
@@ -91,9 +86,11 @@ class OnnxEngine:
         self._source_size = tokens.source_vocabulary_size or tokens.vocabulary_size
         self._eos = tokens.eos
         self._output_start = tuple(tokens.output_start) or (tokens.vocabulary_size,)
-        self._never = (tokens.eos, *(token for token in tokens.never if token != tokens.eos))
         self._shortlist = shortlist
-        self._sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
+        sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
+        self._output: CompiledOutput | GraphOutput = GraphOutput(tokens, sample)
+        if graphs.output is not None:
+            self._output = CompiledOutput(graphs.output, tokens, shortlist)
         self.word_starts = tokens.word_starts
         inputs = (self._single_decoder or self._decoder).get_inputs()
         states = [i for i in inputs if i.name.startswith("state.")]
@@ -103,8 +100,8 @@ class OnnxEngine:
             [i.shape[1] for i in inputs if i.name == "positions"], positions
         )
         new_states = [name.replace("state.", "next.") for name in self._state_shapes]
-        self._outputs = [*_ANSWERS, *new_states]
-        self._outputs_attending = [*_ANSWERS, "attention", *new_states]
+        self._outputs = [*self._output.answers, *new_states]
+        self._outputs_attending = [*self._output.answers, "attention", *new_states]
         self._try_out()
 
     @cached_property
@@ -160,26 +157,21 @@ class OnnxEngine:
         feed = {"tokens": tokens, "mask": mask}
         if self._positions:
             feed["positions"] = self._positions[0].between(0, tokens.shape[1])
-        ids = index = None
+        lists: Any = None
         if self._shortlist is not None:
-            lists = [
-                self._shortlist.candidates(source, extra)
-                for source, extra in zip(sources, wanted, strict=True)
-            ]
-            candidates, index = tabulate(lists, self._vocabulary_size, self._never)
-            ids = np.minimum(candidates, self._vocabulary_size - 1)
-            feed["candidates"] = candidates
-        found = self._encode(feed, lengths)
-        if index is not None and self._sample.size:
-            found["memory.unlisted"] = unlisted_weights(index, self._sample)
+            pairs = zip(sources, wanted, strict=True)
+            lists = self._output.lists([self._shortlist.candidates(*each) for each in pairs])
+            feed |= self._output.for_encoder(lists)
+        found = self._encode(feed, lengths) | self._output.memory(lists)
         decoder = {
             name: found.pop(name) if name in found else _empty_state(shape, count)
             for name, shape in self._state_shapes.items()
         }
         single = count == 1 and self._single_decoder is not None
         for_draft = _set_apart(found) if single else {}
-        batch = Batch(count, found, ids, index, single, for_draft)
-        return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
+        numbers = np.arange(count)
+        batch = Batch(count, found, single, lists, numbers, for_draft)
+        return self._take_output_start(OnnxState(batch, 0, numbers, decoder))
 
     def _take_output_start(self, state: OnnxState) -> OnnxState:
         """Take the tokens that every output follows, except the last, which is `bos`."""
@@ -206,24 +198,11 @@ class OnnxEngine:
             sentences = _only_sentence(len(tokens))
         else:
             batch, sentences = without_finished(batch, state.sentences[parents])
-        excluded, excluded_scores = exclude(
-            batch, sentences, ban, hold, self._never, self.word_starts
-        )
-        width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
-        feed = {
-            **batch.memory,
-            **state.decoder,
-            "tokens": tokens,
-            "parents": parents,
-            "ask": indices(batch, sentences, ask),
-            "excluded": excluded,
-            "excluded_scores": excluded_scores,
-            "top": _top(min(top, width)),
-        }
+        asked = Asked(ask, ban, hold, top)
+        feed = {**batch.memory, **state.decoder, "tokens": tokens, "parents": parents}
+        feed |= self._output.feed(batch, sentences, asked)
         if not batch.single:
             feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
-            if self._sample.size:
-                feed["sentences"] = sentences
         if self._positions:
             feed["positions"] = self._positions[1].between(state.step, state.step + 1)
         if attention:
@@ -232,20 +211,10 @@ class OnnxEngine:
             session = self._single_decoder if batch.single else self._decoder
             outputs = self._outputs
         answers, decoder = self._run(session, feed, outputs)
-        top_scores, top_ids, ask_scores, *looks = answers
-        if batch.ids is None:
-            top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
-        elif batch.size == 1:
-            top_ids = batch.ids[0].take(top_ids)
-        else:
-            top_ids = batch.ids[sentences[:, None], top_ids]
-        if top > width:
-            top_scores = np.pad(top_scores, ((0, 0), (0, top - width)), constant_values=-np.inf)
-            top_ids = np.pad(top_ids, ((0, 0), (0, top - width)))
-        following = OnnxState(
-            batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
-        )
-        return Scores(top_scores, top_ids, ask_scores, following, *looks)
+        looks = [answers.pop()] if attention else []
+        scored = self._output.read(batch, sentences, asked, answers)
+        states = dict(zip(self._state_shapes, decoder, strict=True))
+        return Scores(*scored, OnnxState(batch, state.step + 1, sentences, states), *looks)
 
     def draft(
         self, state: OnnxState, ask: IntArray, longest: int, attention: bool = False
@@ -254,29 +223,38 @@ class OnnxEngine:
         batch, first = state.batch, np.zeros(1, np.int64)
         if not batch.single or len(state.sentences) != 1:
             return None
-        asked = np.concatenate(([self._eos], ask))[None]
-        excluded, excluded_scores = exclude(batch, first, asked[:, :0], None, self._never, None)
-        feed = {
-            **batch.memory,
-            **batch.for_draft,
-            **state.decoder,
-            "tokens": np.array([self.bos]),
-            "places": np.array(longest + 1),
-            "ask": indices(batch, first, asked),
-            "excluded": excluded,
-            "excluded_scores": excluded_scores,
-            "top": _top(1),
-        }
+        asked = Asked(np.concatenate(([self._eos], ask))[None], _NOTHING, None, 1)
+        if isinstance(self._output, CompiledOutput):
+            return self._draft_by_steps(state, asked, longest + 1, attention)
+        feed = {**batch.memory, **batch.for_draft, **state.decoder, "tokens": np.array([self.bos])}
+        feed |= self._output.feed(batch, first, asked)
+        feed["places"] = np.array(longest + 1)
         if self._positions:
             feed["positions"] = self._positions[1].between(state.step, state.step + longest + 1)
-        if batch.ids is not None:
-            feed["ids"] = batch.ids[0]
+        if batch.lists is not None:
+            feed["ids"] = batch.lists.ids[0]
         answers = self._drafts.run(feed, attention)
         if answers is None:
             return None
         top_scores, top_ids, ask_scores, *looks = answers
-        top_ids = top_ids if batch.ids is None else batch.ids[0].take(top_ids)
+        top_ids = top_ids if batch.lists is None else batch.lists.ids[0].take(top_ids)
         return WholeDraft(top_scores, top_ids, ask_scores, *looks)
+
+    def _draft_by_steps(
+        self, state: OnnxState, asked: Asked, places: int, attention: bool
+    ) -> WholeDraft:
+        """Write a draft step by step, with no more around a step than it needs."""
+        tokens, row, none = np.array([self.bos]), np.zeros(1, np.int64), _NOTHING
+        found = []
+        for _ in range(places):
+            scores = self.step(state, tokens, row, asked.tokens, none, 1, attention=attention)
+            state, tokens = scores.state, scores.top_ids[0]
+            found.append((*scores[:3], scores.attention))
+            if scores.ask_scores[0, 0] >= scores.top_scores[0, 0]:
+                break
+        *answers, looks = zip(*found, strict=True)
+        attended = np.concatenate(looks) if attention else None
+        return WholeDraft(*(np.concatenate(each) for each in answers), attended)
 
     def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
         return self._encoder.run(feed, lengths)
@@ -347,8 +325,3 @@ def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
 @lru_cache(maxsize=256)
 def _only_sentence(rows: int) -> IntArray:
     return np.zeros(rows, np.int64)
-
-
-@lru_cache(maxsize=256)
-def _top(number: int) -> IntArray:
-    return np.array([number])

@@ -17,9 +17,11 @@ from typing import Any
 from lexbeam.errors import ModelError
 from lexbeam.models import formats, shortlist
 from lexbeam.models.engines.onnx import OnnxEngine
+from lexbeam.models.engines.output import LEVEL
 from lexbeam.models.file_reading import LARGEST_VOCABULARY, naming, read_unpacked
 from lexbeam.models.graph_cache import build_once
 from lexbeam.models.graphs import Graphs
+from lexbeam.models.graphs.output_layer import OutputLayer
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Int8Matrix, Weights, check_multiplier
 from lexbeam.models.importers import marian_binary, marian_config
@@ -54,8 +56,9 @@ def load(path: str | Path, threads: int = 1) -> Model:
     """Load a model from its folder; whatever is wrong with it is a ModelError."""
     files = _find(_folder(Path(path)))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
+    purpose += ", bare" if LEVEL else ""
     with naming(files.model):
-        options, *graphs = build_once([files.model], purpose, lambda: _build(files))
+        options, *graphs, output = build_once([files.model], purpose, lambda: _build(files))
         config = TransformerConfig.from_dict(json.loads(options))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
@@ -64,7 +67,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
     listed = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
     with naming(files.model):
         engine = OnnxEngine(
-            Graphs(*graphs),
+            Graphs(*graphs, OutputLayer.from_bytes(output) if output else None),
             token_rules(sizes, target),
             shortlist=listed,
             threads=threads,
@@ -86,14 +89,17 @@ def _build(files: _Files) -> list[bytes]:
     model = marian_binary.read(files.model)
     config = marian_config.interpret(model.config)
     weights = _with_output_multiplier(config, model)
-    graphs = config.build(weights, shortlist=files.shortlist is not None)
-    return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
+    *graphs, output = config.build(weights, shortlist=files.shortlist is not None, bare=LEVEL > 0)
+    parts = [*graphs, output.to_bytes() if output else b""]
+    return [json.dumps(asdict(config)).encode(), *parts]
 
 
 def _attending(files: _Files, purpose: str, single: bool) -> bytes:
     """Return a decoder that says where it looks, from the cache if nothing has changed."""
     purpose = f"{purpose}, attention, {'single' if single else 'batch'}"
-    return _further(files, purpose, TransformerConfig.build_attending, single=single)
+    return _further(
+        files, purpose, TransformerConfig.build_attending, single=single, bare=LEVEL > 0
+    )
 
 
 def _draft(files: _Files, purpose: str, attends: bool) -> bytes:
