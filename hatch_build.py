@@ -8,10 +8,10 @@ the package without them.
 from __future__ import annotations
 
 import os
-import runpy
 import sys
 import sysconfig
 import tempfile
+import zlib
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -22,7 +22,7 @@ except ImportError:  # as a script it needs nothing but setuptools
     BuildHookInterface = object
 
 PACKAGE = Path(__file__).resolve().parent / "src" / "lexbeam"
-MODULES = {"_kernel": PACKAGE / "search", "_output": PACKAGE / "models" / "engines"}
+MODULES = {"_kernel": PACKAGE / "search", "_network": PACKAGE / "models" / "engines"}
 """The compiled modules and their folders."""
 
 
@@ -31,13 +31,18 @@ def build_modules() -> str | None:
     try:
         from setuptools import Distribution, Extension  # noqa: PLC0415  (may not be there)
 
-        checksum = runpy.run_path(str(PACKAGE / "compiled.py"))["checksum"]
         for name, folder in MODULES.items():
+            number = 0
+            sources = sorted(folder.glob(f"{name}*.[ch]"))  # as in lexbeam.compiled
+            for path in [*sources, PACKAGE / "_compiled_arrays.h"]:
+                number = zlib.crc32(path.read_bytes(), number)
             extension = Extension(
                 name,
                 [str(folder / f"{name}.c")],
-                define_macros=[("SOURCE_CHECKSUM", f"{checksum(folder, name)}u")],
-                extra_compile_args=["-g0", "-O3"] if os.name == "posix" else [],
+                define_macros=[("SOURCE_CHECKSUM", f"{number}u")],
+                extra_compile_args=["-g0", "-O3", "-ffp-contract=off"]
+                if os.name == "posix"
+                else [],
                 py_limited_api=True,
             )
             _build(Distribution({"ext_modules": [extension]}), folder, name)

@@ -50,8 +50,8 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
+from lexbeam.models.engines.compiled_network import LEVEL
 from lexbeam.models.engines.onnx import OnnxEngine
-from lexbeam.models.engines.output import LEVEL
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
 from lexbeam.models.graphs.weights import Float32, Observed, Weights
@@ -250,6 +250,7 @@ def load(path: str | Path, threads: int = 1) -> Model:
             threads=threads,
             make_attending=further.attending,
             make_draft=further.draft,
+            alignment=(alignment["layer"], alignment["head"]) if alignment else None,
         )
     info = {
         "type": "bundle",

@@ -9,14 +9,13 @@ are equal, and the tests hold them so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
 
-import numpy as np
+from lexbeam.compiled import OFF, SETTING, call, load
 
-from lexbeam.compiled import OFF, SETTING, load
+__all__ = ["call", "compiled", "describe", "switched"]
 
 _usable, _reason = load("lexbeam.search", "_kernel")
 compiled: ModuleType | None = None if OFF else _usable
@@ -26,15 +25,6 @@ compiled: ModuleType | None = None if OFF else _usable
 def describe() -> str:
     """Return which implementation runs, for users."""
     return "compiled" if compiled is not None else f"NumPy ({_reason or f'{SETTING}=off'})"
-
-
-def call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call a compiled function; it reads arrays that lie in one piece, so others are copied."""
-    try:
-        return function(*given)
-    except ValueError:
-        arrays = (np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in given)
-        return function(*arrays)
 
 
 @contextmanager

@@ -58,7 +58,7 @@ class GraphOutput:
         lists, list_of_row = batch.lists, batch.lists_of(sentences)
         width = self._size if lists is None else lists.ids.shape[1]
         excluded, scores = self._exclude(lists, list_of_row, asked)
-        feed = {
+        feed: dict[str, NDArray[Any]] = {
             "ask": _indices(lists, list_of_row, asked.tokens),
             "excluded": excluded,
             "excluded_scores": scores,

@@ -26,11 +26,28 @@ class Asked(NamedTuple):
     top: int
 
 
+class Begun(NamedTuple):
+    """What a decoder makes of what the encoder has found."""
+
+    memory: Any
+    state: Any
+    single: bool
+    for_draft: Mapping[str, NDArray[Any]] = {}
+
+
+class Ran(NamedTuple):
+    """What a decoder returns from a step."""
+
+    answers: list[NDArray[Any]]
+    state: Any
+    attention: Float32 | None
+
+
 class Batch(NamedTuple):
     """What stays the same during the steps of a batch."""
 
     size: int
-    memory: dict[str, NDArray[Any]]  # first axis: sentences
+    memory: Any  # the decoder's own; of a graph, arrays by name, first axis: sentences
     single: bool  # one sentence from the start, and a decoder made for that
     lists: Any  # those of the output layer, for all sentences that there were; None: no shortlist
     list_of: IntArray  # shape: (sentences,), the list of each

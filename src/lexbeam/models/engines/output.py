@@ -2,8 +2,8 @@
 
 In the graph of a runtime the output layer takes six operations over all tokens, and with a
 shortlist the runtime puts a sentence's part of the layer in order at every step. The compiled one
-(``_output.c``) does that once per sentence. It covers layers in eight bits on processors with AVX2;
-all others are computed in the graph.
+(``_network.c``) does that once per sentence. It covers layers in eight bits, on processors with
+AVX2; all others are computed in the graph (`engines.graph_output`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.compiled import OFF, load
+from lexbeam.compiled import call
+from lexbeam.models.engines import compiled_network
+from lexbeam.models.engines.compiled_network import BLOCK, compiled
 from lexbeam.models.engines.onnx_batch import Asked, Batch, Scored
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs.output_layer import OutputLayer
@@ -23,10 +25,6 @@ from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
 
-_BLOCK = 16  # tokens that are packed side by side
-_compiled: Any = None if OFF else load("lexbeam.models.engines", "_output")[0]
-LEVEL: int = 0 if _compiled is None else _compiled.LEVEL
-"""The instructions that can be used: 2 with AVX-512 VNNI, 1 with AVX2, 0: none, or not compiled."""
 _ROUNDINGS = {"tensor": 1, "rows": 1, "rows down": 2}
 
 
@@ -53,7 +51,6 @@ class CompiledOutput:
         layer: OutputLayer,
         rules: TokenRules,
         shortlist: Shortlist | None,
-        level: int = LEVEL,
     ) -> None:
         self._layer = layer
         self._size, self._dim = layer.values.shape
@@ -63,10 +60,10 @@ class CompiledOutput:
         self._unlisted = np.array(never, np.int64)
         self._sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
         rounding = 0 if layer.activation else _ROUNDINGS[layer.rounding]
-        self._constants = level, self._dim, layer.activation or 0.0, rounding
+        self._constants = compiled_network.LEVEL, self._dim, layer.activation or 0.0, rounding
         self._all: Sequence[Any] = ()
         if shortlist is None:
-            ids = np.arange(-(-self._size // _BLOCK) * _BLOCK)
+            ids = np.arange(-(-self._size // BLOCK) * BLOCK)
             listed = np.array([self._size])
             self._all = self._pack(ids, np.array([0, len(ids)]), listed)._replace(ids=None)
             self._layer = layer._replace(values=layer.values[:0])
@@ -77,9 +74,9 @@ class CompiledOutput:
         for each in candidates:
             own = np.union1d(np.setdiff1d(each, self._unlisted, assume_unique=True), self._never)
             rest = np.setdiff1d(self._sample, own, assume_unique=True)
-            missing = -(len(own) + len(rest)) % _BLOCK
+            missing = -(len(own) + len(rest)) % BLOCK
             rows.append(np.concatenate((own, rest, np.full(missing, self._size))))
-            stands_for = (self._size - len(own)) / max(len(rest), 1)
+            stands_for = max(self._size - len(own), 1) / max(len(rest), 1)
             weights += [(len(own), 0.0), (len(rest), np.log(stands_for)), (missing, 0.0)]
             listed.append(len(own))
         first = np.cumsum([0, *map(len, rows)])
@@ -105,7 +102,7 @@ class CompiledOutput:
         layer, known = self._layer, np.minimum(ids, self._size - 1)
         packed = np.empty((len(ids), self._dim), np.int8)
         offset = np.empty(len(ids), np.int32)
-        _compiled.pack(layer.values, self._dim, ids, packed, offset)
+        compiled.pack(layer.values, self._dim, ids, packed, offset)
         bias = np.where(ids < self._size, layer.bias[known], np.float32(-np.inf))
         return Lists(packed, offset, layer.scale[known], bias, ids, first, listed)
 
@@ -126,7 +123,7 @@ class CompiledOutput:
             lists, list_of_row = batch.lists, batch.lists_of(sentences)
         starts = None if hold is None else self._starts
         given = hidden, list_of_row, ask, banned, hold, starts
-        _compiled.score(*self._constants, *lists, *given, best, ids, scores)
+        call(compiled.score, *self._constants, *lists, *given, best, ids, scores)
         return best, ids, scores
 
 

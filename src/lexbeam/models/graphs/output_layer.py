@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from lexbeam.models.graphs.layers import OUTPUT_BIAS, ROUNDINGS
+from lexbeam.models.graphs.layers import OUTPUT_BIAS
 from lexbeam.models.graphs.weights import Float32, Int8, Int8Matrix, Weights
 
 MULTIPLE = 4
@@ -20,10 +19,10 @@ class OutputLayer(NamedTuple):
     values: Int8  # shape: (vocabulary, dim)
     scale: Float32  # shape: (vocabulary,)
     bias: Float32  # shape: (vocabulary,)
-    activation: float | None
-    """What hidden layers are multiplied by before they are rounded; None: see ``rounding``."""
+    activation: float
+    """What hidden layers are multiplied by before they are rounded; 0: see ``rounding``."""
     rounding: str
-    """One of `ROUNDINGS`, where there is no fixed multiplier."""
+    """One of `layers.ROUNDINGS`, where there is no fixed multiplier."""
 
     @classmethod
     def of(cls, table: Int8Matrix | Float32, weights: Weights, rounding: str) -> Self | None:
@@ -36,21 +35,6 @@ class OutputLayer(NamedTuple):
             np.array(table.values, order="C"),
             np.array(np.broadcast_to(table.scale.reshape(-1), table.shape[:1]), np.float32),
             np.array(bias.reshape(-1), np.float32),
-            table.activation,
+            table.activation or 0.0,
             rounding,
         )
-
-    def to_bytes(self) -> bytes:
-        """Return what `from_bytes` reads."""
-        stream = BytesIO()
-        options = [self.activation or 0.0, float(ROUNDINGS.index(self.rounding))]
-        for array in (self.values, self.scale, self.bias, np.array(options)):
-            np.save(stream, array)
-        return stream.getvalue()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read an output layer back."""
-        stream = BytesIO(data)
-        values, scale, bias, (activation, rounding) = (np.load(stream) for _ in range(4))
-        return cls(values, scale, bias, float(activation) or None, ROUNDINGS[int(rounding)])

@@ -19,6 +19,7 @@ from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS, ROUNDINGS
 from lexbeam.models.graphs.output_layer import OutputLayer
 from lexbeam.models.graphs.relative_attention import TABLES
+from lexbeam.models.graphs.ssru_decoder import SsruDecoder
 from lexbeam.models.graphs.transformer_decoder import DecoderGraph
 from lexbeam.models.graphs.transformer_draft import DraftGraph
 from lexbeam.models.graphs.transformer_encoder import EncoderGraph
@@ -168,6 +169,10 @@ class TransformerConfig(Architecture, kind="transformer"):
         self.check_shapes(weights)
         try:
             output = self._output(weights, bare)
+            ssru = None if output is None else SsruDecoder.of(self, weights)
+            if ssru is not None:
+                encoder = EncoderGraph(self, weights, False).write()
+                return Graphs(encoder, None, None, output, ssru)
             further = shortlist, False, None, sample, None, output is not None
             single = shortlist, True, *further[2:]
             return Graphs(

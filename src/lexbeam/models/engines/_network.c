@@ -1,11 +1,13 @@
-/* The output layer of a network in eight bits: from the last hidden layer to the best tokens.
+/* Networks in eight bits: a step of the decoder, and from its last hidden layer to the best tokens.
 
-A row of the beam is multiplied with the tokens that it may be followed by, their scores become
-log-probabilities, and only the best ones and those that were asked for are kept. In the graph of a
-runtime that takes six operations over all tokens, and one of them puts the weights of a sentence's
-own list in order at every step. Here they are put in order once (`pack`), and all else happens
-while a few hundred scores are in the processor's nearest cache (`_output_rows.h`). Sums are exact,
-so that a row gets the same scores in any batch. Used where the processor has AVX2. */
+The graph of a runtime takes sixty operations for a step, most of them short. Six of them go over
+all tokens of the output layer, and one puts the weights of a sentence's own list in order at every
+step. Here weights are put in order once (`pack`), and scores are looked at while a few hundred of
+them are in the processor's nearest cache. Sums are exact, so that a row gets the same scores in any
+batch. Used where the processor has AVX2.
+
+`_network_products.h`, `_network_output.h` and `_network_decoder.h` have the arithmetic; they are
+compiled for two sets of instructions. */
 
 #include "../../_compiled_arrays.h"
 
@@ -22,7 +24,43 @@ typedef struct {
     float *factor;     /* what the sums of a row are multiplied by, beside the scale of a token */
     float *max, *sum;  /* of a row's scores so far, and of their powers of e relative to it */
     int64_t *asked_at, *banned_at; /* where the list has what is asked and banned; -1: nowhere */
-} Work;
+} Scoring;
+
+typedef struct {
+    Py_ssize_t dim, inner, heads, layers, rows, past, sentences, time;
+    float epsilon;
+    Array packed, offset, scale, bias, steps, norms, table, table_scale; /* the weights */
+    Array tokens, parents, sentence, position, keys, values, lengths, state, hidden, next, attention;
+    Py_ssize_t attended_layer, attended_head; /* whose attention is written; no head: their mean */
+    Py_ssize_t matrix, inputs_read, outputs_read; /* how far the weights have been read */
+    const float *norm;                            /* the next normalisation */
+    float *x, *y, *wide, *weights;
+    unsigned char *bytes;
+} Decoder;
+
+typedef struct {
+    const unsigned char *packed;
+    const int32_t *offset;
+    const float *scale, *bias;
+    float step;
+} Matrix;
+
+static Matrix next_matrix(Decoder *d, Py_ssize_t inputs, Py_ssize_t outputs) {
+    Py_ssize_t at = d->outputs_read;
+    Matrix m = {FLAGS(d->packed) + d->inputs_read, (int32_t *)d->offset.data + at,
+                FLOATS(d->scale) + at, FLOATS(d->bias) + at, FLOATS(d->steps)[d->matrix++]};
+    d->inputs_read += inputs * outputs;
+    d->outputs_read += outputs;
+    return m;
+}
+
+/* Write how a head of a row looks at its source, if it is asked for. */
+static void write_attention(const Decoder *d, Py_ssize_t row, Py_ssize_t head, int64_t length) {
+    float *to = FLOATS(d->attention) + row * d->time;
+    int one = d->attended_head >= 0;
+    if (one && head != d->attended_head) return;
+    for (int64_t t = 0; t < length; t++) to[t] += one ? d->weights[t] : d->weights[t] / (float)d->heads;
+}
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
@@ -30,14 +68,22 @@ typedef struct {
 #define NAME(function) function##_vnni
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni")))
 #define VNNI 1
-#include "_output_rows.h"
+#include "_network_products.h"
+#include "_network_output.h"
+#include "_network_decoder.h"
+#undef ROWS_AT_ONCE
+#undef BLOCKS_AT_ONCE
 #undef NAME
 #undef TARGET
 #undef VNNI
 #define NAME(function) function##_avx2
 #define TARGET __attribute__((target("avx2,fma")))
 #define VNNI 0
-#include "_output_rows.h"
+#include "_network_products.h"
+#include "_network_output.h"
+#include "_network_decoder.h"
+#undef ROWS_AT_ONCE
+#undef BLOCKS_AT_ONCE
 
 static int find_level(void) {
     __builtin_cpu_init();
@@ -46,23 +92,29 @@ static int find_level(void) {
                    __builtin_cpu_supports("avx512vl") ? 2 : 1;
 }
 
-static void score_list(Work *w, Py_ssize_t from, Py_ssize_t to, Py_ssize_t level) {
+static void score_list(Scoring *w, Py_ssize_t from, Py_ssize_t to, Py_ssize_t level) {
     if (level > 1) score_list_vnni(w, from, to);
     else score_list_avx2(w, from, to);
 }
+
+static void take_step(Decoder *d, Py_ssize_t level) {
+    if (level > 1) take_step_vnni(d);
+    else take_step_avx2(d);
+}
 #else
 static int find_level(void) { return 0; }
-static void score_list(Work *w, Py_ssize_t from, Py_ssize_t to, Py_ssize_t level) {
+static void score_list(Scoring *w, Py_ssize_t from, Py_ssize_t to, Py_ssize_t level) {
     (void)w, (void)from, (void)to, (void)level;
 }
+static void take_step(Decoder *d, Py_ssize_t level) { (void)d, (void)level; }
 #endif
 
-static int64_t list_of(const Work *w, Py_ssize_t row) {
+static int64_t list_of(const Scoring *w, Py_ssize_t row) {
     return w->list.data ? INTS(w->list)[row] : 0;
 }
 
 /* Where a row's list has a token; -1: nowhere. Without ids a list is the whole vocabulary. */
-static int64_t find_token(const Work *w, Py_ssize_t row, int64_t token) {
+static int64_t find_token(const Scoring *w, Py_ssize_t row, int64_t token) {
     int64_t low = INTS(w->first)[list_of(w, row)], end = low + INTS(w->listed)[list_of(w, row)];
     if (token < 0) return -1;
     if (!w->ids.data) return low + token < end ? low + token : -1;
@@ -77,7 +129,7 @@ static int64_t find_token(const Work *w, Py_ssize_t row, int64_t token) {
 
 /* Make the scores of a row into log-probabilities. Where a row has something that is no number,
    neither is its factor, and so none of them is. */
-static void finish(Work *w, Py_ssize_t row) {
+static void finish(Scoring *w, Py_ssize_t row) {
     float log_sum = logf(w->sum[row]) + 0.0f * w->factor[row], max = w->max[row];
     for (Py_ssize_t i = 0; i < w->top; i++) {
         FLOATS(w->top_scores)[row * w->top + i] -= max;
@@ -89,7 +141,7 @@ static void finish(Work *w, Py_ssize_t row) {
     }
 }
 
-static void score_all(Work *w, Py_ssize_t level) {
+static void score_all(Scoring *w, Py_ssize_t level) {
     for (Py_ssize_t i = 0; i < w->rows * w->asked; i++) {
         w->asked_at[i] = find_token(w, i / w->asked, INTS(w->ask)[i]);
         FLOATS(w->ask_scores)[i] = CLOSED;
@@ -111,7 +163,7 @@ static void score_all(Work *w, Py_ssize_t level) {
 }
 
 /* Whether lists are inside the weights and all that rows have fits together. */
-static int fits_together(const Work *w) {
+static int fits_together(const Scoring *w) {
     Py_ssize_t tokens = w->scale.length, lists = w->listed.length;
     int fits = w->dim > 0 && w->dim % 4 == 0 && w->hidden.length == w->rows * w->dim &&
                w->packed.length == tokens * w->dim && w->bias.length == tokens &&
@@ -138,7 +190,7 @@ static int fits_together(const Work *w) {
    those that start a word where a row is on hold. */
 static PyObject *score(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
-    Work w = {.dim = 0};
+    Scoring w = {.dim = 0};
     Buffers buffers = NO_BUFFERS;
     Py_ssize_t level, rounding;
     double multiplier;
@@ -213,16 +265,88 @@ static PyObject *pack(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     Py_RETURN_NONE;
 }
 
+/* Whether the weights are those of such a network, and all rows are inside what they refer to. */
+static int decoder_fits(Decoder *d) {
+    Py_ssize_t dim = d->dim, matrices = d->layers * (4 * dim * dim + 2 * dim * d->inner);
+    Py_ssize_t outputs = d->layers * (5 * dim + d->inner), memory = d->layers * d->sentences * dim;
+    int fits = dim > 0 && d->heads > 0 && d->layers > 0 && d->rows > 0 && d->sentences > 0 &&
+               dim % (16 * d->heads) == 0 && d->inner > 0 && d->inner % 16 == 0 &&
+               d->packed.length == matrices && d->steps.length == 5 * d->layers &&
+               all_have(outputs, ARRAYS(&d->offset, &d->scale, &d->bias)) &&
+               d->norms.length == 6 * d->layers * dim &&
+               d->table.length == d->table_scale.length * dim && d->position.length == dim &&
+               all_have(d->rows, ARRAYS(&d->parents, &d->sentence)) &&
+               d->time > 0 && d->time % 16 == 0 &&
+               all_have(memory * d->time, ARRAYS(&d->keys, &d->values)) &&
+               d->state.length == d->layers * d->past * dim && d->hidden.length == d->rows * dim &&
+               d->next.length == d->layers * d->rows * dim &&
+               has_or_none(&d->attention, d->rows * d->time);
+    for (Py_ssize_t i = 0; fits && i < d->sentences; i++)
+        fits = INTS(d->lengths)[i] > 0 && INTS(d->lengths)[i] <= d->time;
+    for (Py_ssize_t row = 0; fits && row < d->rows; row++)
+        fits = INTS(d->tokens)[row] >= 0 && INTS(d->tokens)[row] <= d->table_scale.length &&
+               INTS(d->parents)[row] >= 0 && INTS(d->parents)[row] < d->past &&
+               INTS(d->sentence)[row] >= 0 && INTS(d->sentence)[row] < d->sentences;
+    return fits;
+}
+
+/* step(level, dim, heads, layers, attended_layer, attended_head, epsilon, packed, offset, scale, bias, steps, norms, table,
+   table_scale, keys, values, lengths, tokens, parents, sentence, position, state, hidden, next,
+   attention):
+   take a step of a decoder with SSRU cells. Weights are those of all layers, one after another:
+   the cell's two matrices side by side, query, output of attention, the two feed-forward layers.
+   # shape of keys: (layers, sentences, heads, size, time), of values the last two the other way */
+static PyObject *step(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    Decoder d = {.dim = 0};
+    Buffers buffers = NO_BUFFERS;
+    Py_ssize_t level;
+    double epsilon;
+    if (refuse_count(nargs, 26, "step") || read_size(args[0], &level) ||
+        read_size(args[1], &d.dim) || read_size(args[2], &d.heads) ||
+        read_size(args[3], &d.layers) || read_size(args[4], &d.attended_layer) ||
+        read_size(args[5], &d.attended_head) || read_double(args[6], &epsilon))
+        return NULL;
+    open_all(&buffers, args + 7, "bmffffbfffiiiiffFFF",
+             ARRAYS(&d.packed, &d.offset, &d.scale, &d.bias, &d.steps, &d.norms, &d.table,
+                    &d.table_scale, &d.keys, &d.values, &d.lengths, &d.tokens, &d.parents,
+                    &d.sentence, &d.position, &d.state, &d.hidden, &d.next, &d.attention));
+    if (!buffers.failed && d.dim > 0 && d.layers > 0 && d.lengths.length > 0) {
+        d.epsilon = (float)epsilon, d.norm = FLOATS(d.norms);
+        d.rows = d.tokens.length, d.sentences = d.lengths.length;
+        d.inner = d.offset.length / d.layers - 5 * d.dim;
+        d.past = d.state.length / (d.layers * d.dim);
+        d.time = d.keys.length / (d.layers * d.sentences * d.dim);
+    }
+    refuse_unless(&buffers, level > 0 && level <= find_level() && decoder_fits(&d), "step");
+    Py_ssize_t most = d.inner > 2 * d.dim ? d.inner : 2 * d.dim;
+    d.y = take_room(&buffers, d.rows * d.dim, sizeof *d.y);
+    d.wide = take_room(&buffers, d.rows * most, sizeof *d.wide);
+    d.bytes = take_room(&buffers, d.rows * most, 1);
+    d.weights = take_room(&buffers, d.time, sizeof *d.weights);
+    d.x = FLOATS(d.hidden);
+    if (!buffers.failed && d.attention.data) memset(d.attention.data, 0, d.attention.length * 4);
+    if (!buffers.failed) {
+        PyThreadState *state = PyEval_SaveThread();
+        take_step(&d, level);
+        PyEval_RestoreThread(state);
+    }
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     FUNCTION("score", score),
     FUNCTION("pack", pack),
+    FUNCTION("step", step),
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_output", NULL, -1, functions,
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_network", NULL, -1, functions,
                                     NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__output(void) {
+PyMODINIT_FUNC PyInit__network(void) {
     PyObject *created = PyModule_Create(&module);
     if (created == NULL || PyModule_AddIntConstant(created, "LEVEL", find_level()) ||
         add_checksum(created)) {
