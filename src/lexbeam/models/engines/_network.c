@@ -71,19 +71,30 @@ static void write_attention(const Decoder *d, Py_ssize_t row, Py_ssize_t head, i
 #include "_network_products.h"
 #include "_network_output.h"
 #include "_network_decoder.h"
-#undef ROWS_AT_ONCE
-#undef BLOCKS_AT_ONCE
 #undef NAME
 #undef TARGET
 #undef VNNI
+#undef ROWS_AT_ONCE
+#undef BLOCKS_AT_ONCE
+#undef LANES
+#undef F
+#undef Floats
+#undef Ints
+#undef LOAD_INTS
+#undef ADD_INTS
+#undef TO_FLOATS
+#undef TO_POWER
+#undef TIMES_POWER
+#undef ADD_UP
+#undef LARGEST
+#undef ABOVE
+#undef WHERE_BELOW_0
 #define NAME(function) function##_avx2
 #define TARGET __attribute__((target("avx2,fma")))
 #define VNNI 0
 #include "_network_products.h"
 #include "_network_output.h"
 #include "_network_decoder.h"
-#undef ROWS_AT_ONCE
-#undef BLOCKS_AT_ONCE
 
 static int find_level(void) {
     __builtin_cpu_init();

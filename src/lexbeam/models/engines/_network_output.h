@@ -27,24 +27,20 @@ TARGET static void NAME(quantise_row)(Scoring *w, Py_ssize_t row) {
 
 /* Turn sums into scores; return the largest. */
 TARGET static float NAME(scale)(
-    const Scoring *w, Py_ssize_t row, Py_ssize_t at, Py_ssize_t tokens, const int32_t *sums, float *scores
+    const Scoring *w, Py_ssize_t row, Py_ssize_t at, Py_ssize_t tokens, const int32_t *sums,
+    float *scores
 ) {
     const float *scale = FLOATS(w->scale) + at, *bias = FLOATS(w->bias) + at;
     const int32_t *offset = (const int32_t *)w->offset.data + at;
-    __m256 max = _mm256_set1_ps(CLOSED), factor = _mm256_set1_ps(w->factor[row]);
-    for (Py_ssize_t i = 0; i < tokens; i += 8) {
-        __m256i sum = _mm256_loadu_si256((const __m256i *)(sums + i));
-        sum = _mm256_add_epi32(sum, _mm256_loadu_si256((const __m256i *)(offset + i)));
-        __m256 each = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factor);
-        each = _mm256_mul_ps(each, _mm256_loadu_ps(scale + i));
-        each = _mm256_add_ps(each, _mm256_loadu_ps(bias + i));
-        max = _mm256_max_ps(max, each);
-        _mm256_storeu_ps(scores + i, each);
+    Floats max = F(set1)(CLOSED), factor = F(set1)(w->factor[row]);
+    for (Py_ssize_t i = 0; i < tokens; i += LANES) {
+        Ints sum = ADD_INTS(LOAD_INTS(sums + i), LOAD_INTS(offset + i));
+        Floats each = F(mul)(F(mul)(TO_FLOATS(sum), factor), F(loadu)(scale + i));
+        each = F(add)(each, F(loadu)(bias + i));
+        max = F(max)(max, each);
+        F(storeu)(scores + i, each);
     }
-    float eight[8], largest = CLOSED;
-    _mm256_storeu_ps(eight, max);
-    for (int i = 0; i < 8; i++) largest = eight[i] > largest ? eight[i] : largest;
-    return largest;
+    return LARGEST(max);
 }
 
 /* Add the powers of e of some scores to a row's sum, relative to its largest score so far. */
@@ -55,12 +51,10 @@ TARGET static void NAME(add_up)(
         w->sum[row] *= expf(w->max[row] - largest);
         w->max[row] = largest;
     }
-    __m256 total = _mm256_setzero_ps(), max = _mm256_set1_ps(w->max[row]);
-    for (Py_ssize_t i = 0; i < tokens; i += 8)
-        total = _mm256_add_ps(total, NAME(exp)(_mm256_sub_ps(_mm256_loadu_ps(scores + i), max)));
-    float eight[8];
-    _mm256_storeu_ps(eight, total);
-    for (int i = 0; i < 8; i++) w->sum[row] += eight[i];
+    Floats total = F(setzero)(), max = F(set1)(w->max[row]);
+    for (Py_ssize_t i = 0; i < tokens; i += LANES)
+        total = F(add)(total, NAME(exp)(F(sub)(F(loadu)(scores + i), max)));
+    w->sum[row] += ADD_UP(total);
 }
 
 /* Let a row's best tokens be the best of those so far and of some more. */
@@ -69,10 +63,9 @@ TARGET static void NAME(keep_best)(
 ) {
     float *best = FLOATS(w->top_scores) + row * w->top;
     int64_t *ids = INTS(w->top_ids) + row * w->top;
-    for (Py_ssize_t i = 0; i < tokens; i += 8) {
-        __m256 worst = _mm256_set1_ps(best[w->top - 1]);
-        __m256 better = _mm256_cmp_ps(_mm256_loadu_ps(scores + i), worst, _CMP_GT_OQ);
-        for (unsigned mask = _mm256_movemask_ps(better); mask; mask &= mask - 1) {
+    for (Py_ssize_t i = 0; i < tokens; i += LANES) {
+        Floats worst = F(set1)(best[w->top - 1]);
+        for (unsigned mask = ABOVE(F(loadu)(scores + i), worst); mask; mask &= mask - 1) {
             Py_ssize_t j = i + __builtin_ctz(mask), slot = w->top - 1;
             if (!(scores[j] > best[slot])) continue;
             for (; slot > 0 && scores[j] > best[slot - 1]; slot--) {

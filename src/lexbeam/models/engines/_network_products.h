@@ -7,9 +7,47 @@ bits: weights are such that they fit (`lexbeam.models.graphs.weights`). */
 #if VNNI
 #define ROWS_AT_ONCE 8
 #define BLOCKS_AT_ONCE(rows) ((rows) > 4 ? 2 : (rows) > 2 ? 4 : 8)
+#define LANES 16
+#define F(operation) _mm512_##operation##_ps
+#define Floats __m512
+#define Ints __m512i
+#define LOAD_INTS(from) _mm512_loadu_si512((const void *)(from))
+#define ADD_INTS _mm512_add_epi32
+#define TO_FLOATS _mm512_cvtepi32_ps
+#define TO_POWER(x) _mm512_slli_epi32(_mm512_castps_si512(x), 23)
+#define TIMES_POWER(x, power) _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), power))
+#define ADD_UP _mm512_reduce_add_ps
+#define LARGEST _mm512_reduce_max_ps
+#define ABOVE(x, y) ((unsigned)_mm512_cmp_ps_mask(x, y, _CMP_GT_OQ))
+#define WHERE_BELOW_0(x, yes, no) _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, F(setzero)(), _CMP_LT_OQ), no, yes)
 #else
 #define ROWS_AT_ONCE 5
 #define BLOCKS_AT_ONCE(rows) 1
+#define LANES 8
+#define F(operation) _mm256_##operation##_ps
+#define Floats __m256
+#define Ints __m256i
+#define LOAD_INTS(from) _mm256_loadu_si256((const __m256i *)(from))
+#define ADD_INTS _mm256_add_epi32
+#define TO_FLOATS _mm256_cvtepi32_ps
+#define TO_POWER(x) _mm256_slli_epi32(_mm256_castps_si256(x), 23)
+#define TIMES_POWER(x, power) _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), power))
+#define ADD_UP NAME(add_up_lanes)
+#define LARGEST NAME(largest_lane)
+#define ABOVE(x, y) ((unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_GT_OQ)))
+#define WHERE_BELOW_0(x, yes, no) _mm256_blendv_ps(no, yes, x)
+
+TARGET static inline float NAME(add_up_lanes)(__m256 x) {
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
+}
+
+TARGET static inline float NAME(largest_lane)(__m256 x) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_shuffle_ps(four, four, 1)));
+}
 #endif
 
 /* Round a row to eight bits: its numbers are `step` apart, or, if that is 0, multiplied by a
@@ -102,20 +140,20 @@ TARGET static void NAME(multiply_tile)(
 }
 
 /* e to the power of numbers that are at most 0, to seven digits. */
-TARGET static inline __attribute__((always_inline)) __m256 NAME(exp)(__m256 x) {
-    const __m256 shift = _mm256_set1_ps(12582912.0f); /* its last digit counts whole numbers */
-    x = _mm256_max_ps(x, _mm256_set1_ps(-87.0f));
-    __m256 n = _mm256_fmadd_ps(x, _mm256_set1_ps(1.44269504f), shift);
-    __m256i power = _mm256_slli_epi32(_mm256_castps_si256(n), 23);
-    n = _mm256_sub_ps(n, shift);
-    x = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x);
-    x = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), x);
-    __m256 y = _mm256_set1_ps(1.9875691500e-4f);
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.3981999507e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(8.3334519073e-3f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(4.1665795894e-2f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(1.6666665459e-1f));
-    y = _mm256_fmadd_ps(y, x, _mm256_set1_ps(5.0000001201e-1f));
-    y = _mm256_fmadd_ps(_mm256_mul_ps(y, x), x, _mm256_add_ps(x, _mm256_set1_ps(1.0f)));
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(y), power));
+TARGET static inline __attribute__((always_inline)) Floats NAME(exp)(Floats x) {
+    const Floats shift = F(set1)(12582912.0f); /* its last digit counts whole numbers */
+    x = F(max)(x, F(set1)(-87.0f));
+    Floats n = F(fmadd)(x, F(set1)(1.44269504f), shift);
+    Ints power = TO_POWER(n);
+    n = F(sub)(n, shift);
+    x = F(fnmadd)(n, F(set1)(0.693359375f), x);
+    x = F(fnmadd)(n, F(set1)(-2.12194440e-4f), x);
+    Floats y = F(set1)(1.9875691500e-4f);
+    y = F(fmadd)(y, x, F(set1)(1.3981999507e-3f));
+    y = F(fmadd)(y, x, F(set1)(8.3334519073e-3f));
+    y = F(fmadd)(y, x, F(set1)(4.1665795894e-2f));
+    y = F(fmadd)(y, x, F(set1)(1.6666665459e-1f));
+    y = F(fmadd)(y, x, F(set1)(5.0000001201e-1f));
+    y = F(fmadd)(F(mul)(y, x), x, F(add)(x, F(set1)(1.0f)));
+    return TIMES_POWER(y, power);
 }
