@@ -33,7 +33,7 @@ def build_modules() -> str | None:
 
         for name, folder in MODULES.items():
             number = 0
-            sources = sorted(folder.glob(f"{name}*.[ch]"))  # as in lexbeam.compiled
+            sources = sorted(folder.glob(f"{name}*.[ch]"))  # as in lexbeam.compiled_modules
             for path in [*sources, PACKAGE / "_compiled_arrays.h"]:
                 number = zlib.crc32(path.read_bytes(), number)
             extension = Extension(

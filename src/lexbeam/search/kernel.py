@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from lexbeam.compiled import OFF, SETTING, call, load
+from lexbeam.compiled_modules import OFF, SETTING, call, load
 
 __all__ = ["call", "compiled", "describe", "switched"]
 

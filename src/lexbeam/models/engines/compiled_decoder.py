@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexbeam.compiled import call
+from lexbeam.compiled_modules import call
 from lexbeam.models.engines import compiled_network
 from lexbeam.models.engines.compiled_network import BLOCK, compiled
 from lexbeam.models.engines.onnx_batch import Batch, Begun, Ran

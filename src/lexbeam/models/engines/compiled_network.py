@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lexbeam.compiled import OFF, load
+from lexbeam.compiled_modules import OFF, SETTING, load
 
-compiled: Any = None if OFF else load("lexbeam.models.engines", "_network")[0]
+_usable, _reason = load("lexbeam.models.engines", "_network")
+compiled: Any = None if OFF else _usable
 """The compiled functions; None: they are not built, or turned off."""
 
 LEVEL: int = 0 if compiled is None else compiled.LEVEL
@@ -14,3 +15,11 @@ LEVEL: int = 0 if compiled is None else compiled.LEVEL
 
 BLOCK = 16
 """Outputs whose weights are packed side by side."""
+
+
+def describe() -> str:
+    """Return what computes networks in eight bits, for users."""
+    if LEVEL:
+        return f"compiled, {'AVX-512 VNNI' if LEVEL > 1 else 'AVX2'}"
+    reason = _reason or (f"{SETTING}=off" if OFF else "the processor has no AVX2")
+    return f"ONNX Runtime ({reason})"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.compiled import call
+from lexbeam.compiled_modules import call
 from lexbeam.models.engines import compiled_network
 from lexbeam.models.engines.compiled_network import BLOCK, compiled
 from lexbeam.models.engines.onnx_batch import Asked, Batch, Scored
