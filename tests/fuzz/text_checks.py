@@ -128,7 +128,9 @@ def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
     free = translate(problem)
     words = re.findall(r"\w+", free.text)
     words = [word for word in words if list(exact_spans(free.text, word))]
-    if words:
+    if words and problem.echo != "demanded":
+        yield from check(_with_echo(problem, words[number % len(words)]))
+    elif words:
         word = words[number % len(words)]
         found = translate(replace(problem, constraints=(word,)))
         quoted = re.compile(rf"[{OPENING}]{word}\b")
@@ -136,6 +138,13 @@ def check_echo(problem: TextProblem, number: int) -> Iterator[Failure]:
         if is_spoilt or found.score < free.score - MUCH_WORSE:
             said = f"{free.text!a} ({free.score:.2f}) has {word!a}; demanded: {found.text!a}"
             yield Failure("what is there anyway spoils nothing", f"{said} ({found.score:.2f})")
+
+
+def _with_echo(problem: TextProblem, word: str) -> TextProblem:
+    """Return a problem in which a word is limited or avoided."""
+    if problem.echo == "avoided":
+        return replace(problem, echoed=None, avoid=(word,))
+    return replace(problem, echoed=None, constraints=({"text": word, problem.echo: 1},))
 
 
 def is_wrong_refusal(problem: TextProblem, error: Exception) -> bool:
@@ -289,8 +298,19 @@ def _check_avoided(
             said = f"{form!a} is in {text!a}"
             if not result.unavoided:
                 yield Failure("what is avoided and there is reported", said)
-            elif form.isalpha() and "max_length" not in problem.settings:
+            elif form.isalpha() and not _may_be_needed(problem, form):
                 yield Failure("what is avoided is not there", said)
+
+
+def _may_be_needed(problem: TextProblem, form: str) -> bool:
+    """Say whether something that is avoided may have to be there: it is in what is demanded.
+
+    A beginning that is demanded is one that the output has no choice about; nor has it any where
+    the length is limited.
+    """
+    demanded: list[object] = [problem.prefix, *problem.constraints, problem.terms]
+    inside = repr(demanded).casefold()
+    return "max_length" in problem.settings or repr(form.casefold())[1:-1] in inside
 
 
 def check_batch(problem: TextProblem, alone: lexbeam.Translation) -> Iterator[Failure]:

@@ -85,7 +85,9 @@ class TextProblem:
     """Texts that are translated along with it."""
     malformed: bool = False
     echoed: int | None = None
-    """The number of a word of the free translation that is demanded."""
+    """The number of a word of the free translation that something is asked of."""
+    echo: str = "demanded"
+    """What: `demanded`, `exactly` once, `at_most` once, `avoided`."""
 
 
 def models() -> dict[str, Path | None]:
@@ -116,7 +118,7 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
     words = [word for word in re.findall(r"\w+", text) if list(exact_spans(text, word))]
     pool = replace(pool, sources=tuple(words))
     if random.random() < 0.1:
-        return TextProblem(model, random.choice((*SOURCES, *QUOTED)), echoed=random.randrange(20))
+        return _draw_echo(random, model)
     count = random.choice((0, 1, 1, 2, 2, 3, 4))
     constraints = [pool.constraint() for _ in range(count)]
     if constraints and random.random() < 0.1:
@@ -140,6 +142,16 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
         tuple(random.sample(SOURCES, 2)) if random.random() < 0.1 else (),
         malformed,
     )
+
+
+def _draw_echo(random: Random, model: str) -> TextProblem:
+    """Draw a text of which a word that is in the free translation is asked for."""
+    problem = TextProblem(model, random.choice((*SOURCES, *QUOTED)), echoed=random.randrange(20))
+    how = random.choice(("demanded", "demanded", "exactly", "at_most", "avoided"))
+    text = problem.text
+    if random.random() < 0.5 and how != "demanded":
+        text = f"{text} {random.choice(SOURCES)}"
+    return replace(problem, text=text, echo=how)
 
 
 @dataclass(frozen=True)
@@ -266,11 +278,14 @@ def show(problem: TextProblem) -> str:
         given = "" if problem.model in models() else repr(problem.model)
         lines.append(f"translator = lexbeam.load({given})")
     if problem.echoed is not None:
+        asked = {"demanded": "[word]", "avoided": "avoid=[word]"}
+        limited = f'[{{"text": word, "{problem.echo}": 1}}]'
+        passed_on = f"{problem.text!a}, {asked.get(problem.echo, limited)}"
         lines += [
             "import re",
             f"free = translator.translate({problem.text!a}).text",
             'for word in re.findall(r"\\w+", free):',
-            f"    print(free, [word], translator.translate({problem.text!a}, [word]).text)\n",
+            f"    print(free, [word], translator.translate({passed_on}).text)\n",
         ]
         return "\n".join(lines)
     passed = [ascii(problem.text), f"constraints={list(problem.constraints)!a}"]

@@ -47,11 +47,6 @@ def test_unknown_characters_are_refused(sentencepiece: Any) -> None:
         constrained(sentencepiece, constraints=[["Haus"], ["Ω☃"]])
 
 
-def test_a_source_is_refused_and_not_ignored(sentencepiece: Any) -> None:
-    with pytest.raises(ConstraintError, match=r'sentence 0: "Haus": a source can.t be given here'):
-        Speller(sentencepiece).spell([[{"text": "Haus", "source": "house"}]], None)
-
-
 def test_words_end_where_the_vocabulary_shows_it(tokenizer: Any) -> None:
     boundary, closing = word_marks(tokenizer)
     assert boundary is not None

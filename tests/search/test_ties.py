@@ -291,6 +291,20 @@ def test_a_sentence_without_ties_has_the_candidates_that_it_has_alone() -> None:
         assert [one.tokens for one in batch[0]] == [one.tokens for one in alone[0]]
 
 
+def test_a_sentence_without_ties_ends_its_words_as_it_does_alone() -> None:
+    # Behind the phrase a word would go on; the token that ends it is the model's second choice.
+    table = np.full((6, 6), 0.01)
+    table[2, 5], table[2, 1], table[2, 4], table[1, 4] = 0.6, 0.3, 0.05, 1.0
+    scorer = TableScorer(np.log(table), bos=0, eos=4, alignment=np.full((6, 4), 0.25))
+    source, phrase = [1, 2, 3, 4], [(2,)]
+    given: dict[str, Any] = {"beam_size": 1, "boundary": [1, 1, 1, 1, 1, 0]}
+    for limit in (2, 3, 20):
+        (alone,) = decode(scorer, [source], [phrase], max_length=limit, **given)
+        ties: list[dict[int, list[int]]] = [{}, {0: [2]}]
+        batch = decode(scorer, [source] * 2, [phrase] * 2, ties=ties, max_length=limit, **given)
+        assert [one.tokens for one in batch[0]] == [one.tokens for one in alone]
+
+
 def test_outputs_say_where_they_looked_only_if_asked() -> None:
     scorer = HistoryScorer(6, bos=BEGIN, eos=END, seed=5, alignment=monotone)
     (found,) = decode(scorer, [[1, 2, 3]], max_length=9, align=True)[0]

@@ -72,3 +72,11 @@ def test_lines_that_say_nothing(tmp_path: Path, line: str) -> None:
     path.write_text(f"0\t0\tA\tUm\tO\n{line}\n")
     with pytest.raises(InputError, match=r"terms\.tsv:2: "):
         read_competing_terms(path, ["A dog."])
+
+
+@pytest.mark.parametrize("content", [b"", b"7\t0\tA\tUm\tO\n", b"0\t0\tA\xff\tUm\tO\n"])
+def test_files_without_a_term_of_the_text_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"terms\.tsv(: there is no term|, line 1 is not valid)"):
+        read_competing_terms(path, ["A dog."], partly=True)

@@ -15,7 +15,7 @@ LETTER = "[^\\W\\d_]"
 
 
 def by_regex(text: str, phrase: str, case: Case) -> list[tuple[int, int]]:
-    """Find a phrase as a word, or as the first or last part of a compound, in another way."""
+    """Find a phrase as a word, or as a part of a compound, in another way."""
     small, large = phrase[0].lower() + phrase[1:], phrase[0].upper() + phrase[1:]
     firsts = {phrase, phrase if case == "exact" or phrase[0].isupper() else large}
     lasts = {phrase, small}
@@ -25,12 +25,14 @@ def by_regex(text: str, phrase: str, case: Case) -> list[tuple[int, int]]:
     word = re.escape(phrase)
     found = {m.span() for m in re.finditer(rf"(?<!\w)(?:{word})(?!\w)", text, flags)}
     if sum(c.isalpha() for c in phrase) >= 3:
-        found |= {
-            m.span() for m in re.finditer(rf"(?<!\w)(?:{first})(?={LETTER}{{3}})", text, flags)
-        }
+        behind = rf"(?={LETTER}{{3}}|{LETTER}{{1,2}}-)"
+        found |= {m.span() for m in re.finditer(rf"(?<!\w)(?:{first}){behind}", text, flags)}
         found |= {
             m.span() for m in re.finditer(rf"(?<={LETTER}{{3}})(?:{last})(?!\w)", text, flags)
         }
+    if sum(c.isalpha() for c in phrase) >= 5:
+        middle = rf"(?<={LETTER}{{3}})(?:{last}){behind}"
+        found |= {m.span() for m in re.finditer(middle, text, flags)}
     return sorted(found)
 
 
@@ -58,7 +60,13 @@ def test_compounds_are_found_as_a_regular_expression_finds_them(case: Case) -> N
         ("Datei, Dateidatei", "Datei", ["Datei", "Datei", "datei"]),
         ("ein Softwarepaket", "software", ["Software"]),
         ("die Dateien der Dateis", "Datei", []),
-        ("der Systemdateiname", "Datei", []),
+        ("der Systemdateiname", "Datei", ["datei"]),
+        ("die Berichtsserverinstanz", "Server", ["server"]),
+        ("alle Auswertungen", "Wert", []),
+        ("die Anwendungs-ID", "Anwendung", ["Anwendung"]),
+        ("Anwendungs- und Dienstname", "Anwendung", ["Anwendung"]),
+        ("eine Zeilenversions-Spalte", "Version", ["version"]),
+        ("Dateisys-Test, Dateis_-, Datei--s-", "Datei", ["Datei", "Datei"]),
         ("Datei_name, Datei2000, Xdatei", "Datei", []),
         ("der Ölfilter", "Filter", []),
         ("Öldose", "Öl", []),

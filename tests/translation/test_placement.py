@@ -27,9 +27,17 @@ def test_a_sentence_says_what_stands_in_it() -> None:
         [((2, 3), (9, 10), (11, 12))],
         [],
     ]
-    assigned, missing = assign_found([0, 0, 0, 1, 2], occurrences, starts=[0, 5, 20])
+    assigned, missing = assign_found([0, 0, 0, 1, 2], occurrences, [0, 5, 20], {})
     assert assigned == [[Piece(0, 0, 1), Piece(3, 0, 1)], [Piece(1, 0, 1), Piece(3, 1, 3)], []]
     assert missing == [2, 4]
+
+
+def test_what_has_a_source_stays_in_its_sentence_if_that_says_it() -> None:
+    occurrences: list[list[Occurrence]] = [[((0, 1),), ((6, 7),), ((8, 9),)], [((3, 4), (7, 8))]]
+    assigned, missing = assign_found([0, 0, 0, 1], occurrences, [0, 5, 20], {0: 1, 1: 2, 3: 1})
+    own, others = Piece(0, 0, 1), [Piece(1, 0, 1), Piece(3, 0, 1)]
+    assert assigned == [others, [own, Piece(2, 0, 1), Piece(3, 1, 2)], []]
+    assert missing == []
 
 
 def test_what_has_a_source_belongs_to_its_sentence() -> None:

@@ -144,6 +144,11 @@ class Constraint(ABC):
         """The constraint in short, for people: ``fängt … an``, ``Fabrik | Werk``."""
         return " … ".join(" | ".join(part) for part in self.parts)
 
+    def is_source_in(self, text: str) -> bool:
+        """Return whether it demands nothing but what its source is in a text: it is kept."""
+        sources = {text[start:end] for start, end in self.source_spans}
+        return all(form in sources for part in self.parts for form in part)
+
     def cut(self: AnyConstraint, first: int, last: int) -> AnyConstraint:
         """Return only the parts from ``first`` to before ``last``."""
         return replace(self.once, parts=self.parts[first:last])

@@ -32,8 +32,11 @@ class Record:
         """Whether anything is to be recorded."""
         return self.scores is not None or self.logits is not None
 
-    def add(self, logits: Tensor, scores: Tensor) -> None:
-        """Record one step."""
+    def add(self, logits: Tensor, scores: Tensor, is_first: bool) -> None:
+        """Record one step; the first of a search forgets the draft, or the search, before it."""
+        if is_first:
+            self.scores = None if self.scores is None else ()
+            self.logits = None if self.logits is None else ()
         if self.scores is not None:
             self.scores = (*self.scores, scores)
         if self.logits is not None:

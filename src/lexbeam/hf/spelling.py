@@ -40,7 +40,7 @@ _FIRST_PARTS = ("Haupt", "Arbeits")
 _MOST_SPELLINGS = 200
 """How many spellings of an avoided phrase are banned, those with the fewest tokens first."""
 
-_UNKNOWN = "\ufffd"
+UNKNOWN = "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class Spelled:
     joining: NDArray[np.uint8] | None = None
     is_clean: Callable[[int, Sequence[int]], bool] | None = None
     """Return whether the text of a sentence's output contains no avoided phrase."""
+    asked: Sequence[Constraints] = ()
+    """The constraints as they were read, if they were given as text."""
 
     def clean_first(self, sentence: int, found: Sequence[Hypothesis]) -> list[Hypothesis]:
         """Return outputs without avoided phrases first: other tokens may have spelled one."""
@@ -97,7 +99,7 @@ class Speller:
         count = len(demanded if demanded is not None else avoided or ())
         phrases: list[list[Tokens | Pattern]] = []
         closed: list[list[list[int]]] = []
-        unwanted: list[tuple[Constraint, ...]] = []
+        read: list[Constraints] = []
         for i in range(count):
             try:
                 asked = Constraints.build(
@@ -105,7 +107,7 @@ class Speller:
                     avoided[i] if avoided is not None and i < len(avoided) else None,
                 )
                 phrases.append([d for demand in asked.demanded for d in self.demands(demand)])
-                unwanted.append(asked.avoid)
+                read.append(asked)
                 forms = _forms_of(asked.avoid)
                 closed.append([ids for form in forms for ids in self.every_way(form)])
             except ConstraintError as error:
@@ -117,7 +119,8 @@ class Speller:
             boundary,
             closing,
             joining_marks(self._tokenizer),
-            lambda sentence, ids: self._is_clean(ids, unwanted[sentence]),
+            lambda sentence, ids: self._is_clean(ids, read[sentence].avoid),
+            read,
         )
 
     def demands(self, asked: Constraint) -> list[Tokens | Pattern]:
@@ -129,11 +132,6 @@ class Speller:
             raise ConstraintError(
                 f"{quoted(asked.text)}: a prefix can't be given here, make it the beginning of "
                 "the decoder's input"
-            )
-        if asked.source is not None:
-            raise ConstraintError(
-                f"{quoted(asked.text)}: a source can't be given here, where only the decoder's "
-                "input is known; import the model, or leave source out"
             )
         parts = tuple(tuple(dict.fromkeys(self._part(part, asked))) for part in asked.parts)
         simple = asked.soft is None and not asked.at_end and asked.at_most is None
@@ -161,9 +159,9 @@ class Speller:
         for phrase in part if compound else ():
             if may_be_part(phrase) and is_letter(phrase[0]):
                 for written in compound_spellings(phrase, asked.case)[1]:
-                    yield from self._inside(written)
+                    yield from self.inside(written)
 
-    def _inside(self, phrase: str) -> Iterator[Form]:
+    def inside(self, phrase: str) -> Iterator[Form]:
         """Yield the tokens of a phrase right behind another word."""
         for before in _FIRST_PARTS:
             alone, together = self._encode(before), self._encode(before + phrase)
@@ -220,7 +218,7 @@ class Speller:
         ids = self.ids(phrase)
         written = writings(self._tokenizer)
         pieces = [written[token] if written is not None else "" for token in ids]
-        if not all(pieces) or any(_UNKNOWN in piece for piece in pieces):
+        if not all(pieces) or any(UNKNOWN in piece for piece in pieces):
             return [ids]
         ways = _segmentations("".join(pieces), _by_writing(self._tokenizer))
         return [ids, *(way for way in ways if way != ids)]
@@ -269,7 +267,7 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     written = writings(tokenizer)
     if written is None:
         return None, None
-    return word_masks(written, len(written), _UNKNOWN)
+    return word_masks(written, len(written), UNKNOWN)
 
 
 @lru_cache(maxsize=4)
@@ -282,7 +280,7 @@ def joining_marks(tokenizer: Any) -> NDArray[np.uint8] | None:
 @lru_cache(maxsize=4)
 def _by_writing(tokenizer: Any) -> dict[str, int]:
     written = writings(tokenizer) or []
-    return {text: token for token, text in enumerate(written) if text and _UNKNOWN not in text}
+    return {text: token for token, text in enumerate(written) if text and UNKNOWN not in text}
 
 
 @lru_cache(maxsize=4)
@@ -312,7 +310,7 @@ def writings(tokenizer: Any) -> list[str] | None:
 def _sentencepiece_text(piece: str) -> str:
     if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
         code = int(piece[3:5], 16)
-        return chr(code) if code < 0x80 else _UNKNOWN
+        return chr(code) if code < 0x80 else UNKNOWN
     return piece.replace("▁", " ")
 
 

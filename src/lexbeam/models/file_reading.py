@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -31,12 +32,13 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the name of a file before the message of a ModelError that does not have it."""
+    """Put the name of a file before the message of a ModelError that names none beside it."""
     try:
         yield
     except ModelError as error:
         message = str(error)
-        raise ModelError(message if str(path) in message else f"{path}: {message}") from None
+        has_name = str(path) in message or message.startswith(f"{path.parent}{os.sep}")
+        raise ModelError(message if has_name else f"{path}: {message}") from None
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold
@@ -133,13 +134,14 @@ class Search:
         self.observer = observer
         policy = POLICIES[settings.algorithm]
         requests, automaton, remaining = drafted.compiled
-        states, future_cost = None, None
+        states, future_cost, overdue = None, None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
         if automaton is not None:
             sizes, states = automaton.sizes, automaton.start()
             sets = count_sets(automaton) if policy.needs_sets else sets
             if policy.needs_future_cost:
                 future_cost = FutureCost(automaton, batch.expected, scorer.eos)
+                overdue = Overdue(batch.expected, requests)
         self.sentences = Sentences(np.arange(len(requests)), sizes, sets, batch.expected)
         self.policy = self.make_policy()
         self.step = SearchStep(
@@ -154,6 +156,7 @@ class Search:
             attends,
             Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
             settings.word_end,
+            overdue,
         )
         if drafted.draft is not None:
             self._use_draft(drafted, future_cost)
@@ -196,6 +199,8 @@ class Search:
         number = -1
         while len(self.sentences.numbers):
             number += 1
+            if self.step.overdue is not None:
+                self.step.overdue.look(number, self.beam)
             if self.whole_step.covers(number, self.policy):
                 self.advance(number)
                 continue

@@ -116,13 +116,13 @@ class LengthLimit:
         forced: BoolArray | None,
         tokens: IntArray,
         scores: Scores,
-        most: int,
+        most: IntArray,
         helpful: int,
     ) -> tuple[IntArray, Scores]:
         """Close the tokens after which the constraints still unmet would not fit any more.
 
         When they just fit, only tokens that go on with a constraint remain. ``forced`` marks the
-        sentences that are in their prefix, which was checked before. ``most`` is how many of a
+        sentences that are in their prefix, which was checked before. ``most`` is how many of each
         row's best are used: more were proposed than usual, and what is used must not depend on
         other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
@@ -169,7 +169,7 @@ class LengthLimit:
 
 
 def _first_in_time(
-    ids: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: int
+    ids: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: IntArray
 ) -> BoolArray:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
@@ -178,10 +178,11 @@ def _first_in_time(
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows = np.arange(len(ids))
-    for some in (slice(0, most), slice(most, None)):
+    width = int(most.max(initial=0))
+    for some in (slice(0, width), slice(width, None)):
         in_time[rows, some] = ~late(rows, ids[rows, some])
-        in_time[rows, some] &= in_time[rows].cumsum(axis=1)[:, some] <= most
-        rows = rows[in_time[rows].sum(axis=1) < most]
-        if not len(rows) or ids.shape[1] <= most:
+        in_time[rows, some] &= in_time[rows].cumsum(axis=1)[:, some] <= most[rows, None]
+        rows = rows[in_time[rows].sum(axis=1) < most[rows]]
+        if not len(rows) or ids.shape[1] <= width:
             break
     return in_time

@@ -36,11 +36,12 @@ from lexbeam.search.candidates import (
 from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties
+from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties, settle
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -78,7 +79,9 @@ class SearchStep:
         attends: bool = False,
         ties: Ties | None = None,
         word_ends: bool = True,
+        overdue: Overdue | None = None,
     ) -> None:
+        self.overdue = overdue
         self.attends = attends
         self.word_ends = word_ends
         self.ties = ties
@@ -100,6 +103,8 @@ class SearchStep:
             self.future_cost.keep(sentences)
         if self.ties is not None:
             self.ties.keep(sentences)
+        if self.overdue is not None:
+            self.overdue.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
@@ -170,6 +175,8 @@ class SearchStep:
             unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
+        if self.overdue is not None:
+            scores = self.overdue.close(scores, sentence, may_end.allowed)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
@@ -184,7 +191,7 @@ class SearchStep:
             candidates, ended = self._close_early(
                 beam, live, may_end, candidates, ended, sizes, automaton
             )
-        candidates, costs = _settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
+        candidates, costs = settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth, unit = candidates.score, None
@@ -194,6 +201,8 @@ class SearchStep:
             self.future_cost.learn(sentence, *asked_for, log_prob)
             worth = self.future_cost.add_to(candidates, self.number)
             unit = self.future_cost.unit
+        if self.overdue is not None:
+            worth = self.overdue.prefer_ends(worth, ended)
         # 4. The beam is divided among the banks, and filled.
         chosen = _fill_beam(
             self.finishing,
@@ -223,11 +232,23 @@ class SearchStep:
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         if late:
-            most = self.finishing.top(self.top)
-            open_now = tokens, scores, most, tokens.shape[1] - asked
+            open_now = tokens, scores, self._count_best(sentence), tokens.shape[1] - asked
             forced = self.prefix.forced
             tokens, scores = self.limit.close_late(automaton, here, sentence, forced, *open_now)
+        elif self.ties is not None:
+            beyond = np.arange(scores.top_ids.shape[1]) >= self._count_best(sentence)[:, None]
+            scores = scores._replace(top_scores=np.where(beyond, -np.inf, scores.top_scores))
         return Answer(tokens, targets, scores, asked, tied)
+
+    def _count_best(self, sentence: IntArray) -> IntArray:
+        """Return how many of its best tokens each row may use. # shape: (rows,).
+
+        A sentence without ties uses no more next to tied ones than it does alone.
+        """
+        usual, wide = self.finishing.top(self.beam_size), self.finishing.top(self.top)
+        if self.ties is None:
+            return np.full(len(sentence), wide)
+        return np.where(self.ties.tied[sentence], wide, usual)
 
     def _ask_model(
         self,
@@ -317,15 +338,6 @@ def _fill_beam(
         indices, taken = at_least_one(select(worth))
     chosen = candidates.take(indices)
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
-
-
-def _settle(
-    ties: Ties | None, candidates: Candidates, beam: Beam, tied: TiedStep | None, first: IntArray
-) -> tuple[Candidates, TieCosts | None]:
-    """Give candidates back what ties have cost them, if they cost anything."""
-    if ties is None or tied is None:
-        return candidates, None
-    return ties.settle(candidates, beam, tied, first)
 
 
 def _with_costs(chosen: Chosen, costs: TieCosts | None) -> Chosen:

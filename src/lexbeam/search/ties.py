@@ -298,3 +298,12 @@ def read_ties(
                 checked[phrase] = tuple(tokens)
         read.append(checked)
     return read
+
+
+def settle(
+    ties: Ties | None, candidates: Candidates, beam: Beam, tied: TiedStep | None, first: IntArray
+) -> tuple[Candidates, TieCosts | None]:
+    """Give candidates back what ties have cost them, if they cost anything (`Ties.settle`)."""
+    if ties is None or tied is None:
+        return candidates, None
+    return ties.settle(candidates, beam, tied, first)

@@ -131,6 +131,8 @@ class WholeStep:
             return False
         if step.automaton is not None and (self._tables is None or type(policy) not in _POLICIES):
             return False
+        if step.overdue is not None and step.overdue.late is not None:
+            return False
         return step.turn_to(number)
 
     def advance(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lexbeam.errors import InputError
+from lexbeam.text.files import read_lines
 
 _COLUMNS = 5
 
@@ -78,10 +79,11 @@ def read_competing_terms(
     ``partly`` says that the sources are the beginning of a text: terms behind it are left out.
 
     Raises:
-        InputError: a line has other columns, or its source word is not where it says.
+        InputError: a line has other columns, its source word is not where it says, or there is
+            no term.
     """
     terms: dict[int, list[CompetingTerm]] = {}
-    for line, row in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for line, row in enumerate(read_lines(path), 1):
         columns = row.split("\t")
         where = f"{path}:{line}"
         if len(columns) != _COLUMNS or not (columns[0].isdecimal() and columns[1].isdecimal()):
@@ -95,6 +97,8 @@ def read_competing_terms(
         if sentence >= len(sources) or sources[sentence][start:end] != term.source:
             raise InputError(f"{where}: sentence {sentence} has no {term.source!r} at {start}")
         terms.setdefault(sentence, []).append(term)
+    if not terms:
+        raise InputError(f"{path}: there is no term of the {len(sources)} sentences in it")
     return dict(sorted(terms.items()))
 
 

@@ -66,7 +66,7 @@ def measure_and_report(
     cells = [cell for part in ready for cell in part.cells(plan)]
     sections = [show_set_up(plan, experiment), *show_summary(plan, experiment)]
     sections += [part.show(plan, experiment) for part in ready]
-    sections.append(show_constraints_met(experiment, cells))
+    sections += show_constraints_met(experiment, cells)
     title = f"What constraints do to {model_name(experiment)}"
     write_report(out, "report", title, sections, ("tables", "figures"))
     timed = [part for part in ready if isinstance(part, Speed | Terms)]

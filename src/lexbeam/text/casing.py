@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 from lexbeam.text.compounds import (
+    MIDDLE,
     begins_word,
     ends_word,
     goes_on_before,
@@ -54,7 +55,7 @@ def variants(phrase: str, case: Case) -> list[Variant]:
 
 
 def compound_spellings(phrase: str, case: Case) -> tuple[list[str], list[str]]:
-    """Return how a phrase may be written as the first and as the last part of a compound.
+    """Return how a phrase may be written as the first and as a later part of a compound.
 
     With ``any``, these are the likely ones; there are more.
     """
@@ -95,16 +96,17 @@ def _is_first(text: str, offset: int, starts: Sequence[int]) -> bool:
 
 
 def _in_compounds(text: str, phrase: str, case: Case) -> Iterator[Span]:
-    """Yield the spans at which a phrase is the first or the last part of a compound."""
-    first, last = compound_spellings(phrase, case)
-    spans = _folded_spans(text, phrase) if case == "any" else _spans(text, {*first, *last})
+    """Yield the spans at which a phrase is the first, the last or a middle part of a compound."""
+    first, later = compound_spellings(phrase, case)
+    spans = _folded_spans(text, phrase) if case == "any" else _spans(text, {*first, *later})
     for start, end in spans:
         written = text[start:end]
-        behind = begins_word(text, start) and goes_on_behind(text, end)
-        before = ends_word(text, end) and goes_on_before(text, start)
+        behind, before = goes_on_behind(text, end), goes_on_before(text, start)
+        is_first = behind and begins_word(text, start)
+        is_later = before and (ends_word(text, end) or (behind and may_be_part(phrase, MIDDLE)))
         if case != "any":
-            behind, before = behind and written in first, before and written in last
-        if behind or before:
+            is_first, is_later = is_first and written in first, is_later and written in later
+        if is_first or is_later:
             yield start, end
 
 

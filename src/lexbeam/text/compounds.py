@@ -3,8 +3,10 @@
 The rule can be checked with a text search. A phrase is part of a compound where it is the first
 or the last part of a longer word, and what goes on beside it has at least `PART` letters right
 there: *Datei* is in *Dateisystem* and in *Konfigurationsdatei*, not in *Dateien*. A linking
-letter (*Arbeitsplatz*) is one of those letters. As the last part a phrase may begin with a small
-letter, as the first with a capital. A phrase of fewer letters is no part.
+letter (*Arbeitsplatz*) is one of those letters; before a hyphen linking letters alone will do
+(*Anwendungs-ID*). In the middle of a word a phrase is a part if it has at least `MIDDLE` letters
+(*Systemdateiname*). As the first part a phrase may begin with a capital, elsewhere with a small
+letter. A phrase of fewer than `PART` letters is no part.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 
 PART = 3
 """The fewest letters of a part."""
+
+MIDDLE = 5
+"""The fewest letters of a part that others stand on both sides of: *wert* is in *Auswertungen*."""
 
 SHORT, LONG, ENDS = 1, 2, 4
 """What `joining_flags` says of a piece; the search knows the same."""
@@ -41,9 +46,9 @@ def is_letter(character: str) -> bool:
     return character.isalpha() and not is_unspaced(character)
 
 
-def may_be_part(phrase: str) -> bool:
-    """Return whether a phrase is long enough to be a part of a compound."""
-    return sum(map(is_letter, phrase)) >= PART
+def may_be_part(phrase: str, fewest: int = PART) -> bool:
+    """Return whether a phrase has enough letters to be a part of a compound."""
+    return sum(map(is_letter, phrase)) >= fewest
 
 
 def lowered(phrase: str) -> str:
@@ -53,9 +58,13 @@ def lowered(phrase: str) -> str:
 
 
 def goes_on_behind(text: str, end: int) -> bool:
-    """Return whether a word goes on at an offset, with enough letters for a part."""
-    letters = text[end : end + PART]
-    return is_letter(text[end - 1]) and len(letters) == PART and all(map(is_letter, letters))
+    """Return whether a word goes on at an offset, with enough letters for a part.
+
+    Before a hyphen fewer will do: those link the part to the one behind the hyphen.
+    """
+    letters, hyphen, _ = text[end : end + PART].partition("-")
+    enough = len(letters) == PART or bool(letters and hyphen)
+    return enough and is_letter(text[end - 1]) and all(map(is_letter, letters))
 
 
 def goes_on_before(text: str, start: int) -> bool:
@@ -82,6 +91,16 @@ def word_around(text: str, span: Span) -> Span:
     while not ends_word(text, end):
         end += 1
     return start, end
+
+
+def compound_around(text: str, part: Span) -> Span:
+    """Return the span of the word that a part lies in, and of a hyphen that makes it a compound.
+
+    Without the hyphen, *Anwendungs* is no compound.
+    """
+    start, end = word_around(text, part)
+    is_linked = 0 < end - part[1] < PART and text[end : end + 1] == "-"
+    return start, end + is_linked
 
 
 def joining_flags(written: Iterable[str], vocabulary_size: int) -> NDArray[np.uint8]:

@@ -11,7 +11,7 @@ from functools import partial
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
-from lexbeam.translation.ties import competes, has_everything, search_tied
+from lexbeam.translation.ties import competes, search_tied
 
 
 def search_sentences(document: Document) -> JobGenerator[None]:
@@ -29,7 +29,7 @@ def search_sentences(document: Document) -> JobGenerator[None]:
     for sentence, hypotheses in zip(tried, found, strict=True):
         if hypotheses:
             sentence.take(hypotheses, [])
-            if has_everything(document, sentence, sentence.best):
+            if document.has_everything(sentence, sentence.best):
                 sentence.searched = list(sentence.assigned)
             else:
                 sentence.hypotheses = []

@@ -9,7 +9,7 @@ least.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -30,9 +30,7 @@ FEWEST_TRIALS = 2
 def assign_known(document: Document) -> None:
     """Assign what is known from the start: the end of the text, and terms of the source."""
     sentences = document.sentences
-    asked = [demand.asked for demand in document.demands]
-    starts = [sentence.part.start for sentence in sentences]
-    known = sentences_of_sources(document.units, asked, starts)
+    known = _sentences_of_sources(document)
     for unit in range(len(document.units)):
         if len(sentences) == 1 or document.demand(unit).asked.at_end:
             sentences[-1].assigned.append(document.whole(unit))
@@ -65,12 +63,34 @@ def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
     A soft demand that has been placed once is not placed again: it cost too much.
     """
     text, starts = document.join([sentence.best for sentence in document.sentences])
-    assigned, missing = assign_found(document.units, document.find(text, starts), starts)
+    sources = _sentences_of_sources(document)
+    assigned, missing = assign_found(document.units, _find(document, text, starts), starts, sources)
     dropped = tried_soft.intersection(missing)
     for sentence, pieces in zip(document.sentences, assigned, strict=True):
         kept = [piece for piece in sentence.searched if piece.unit in dropped]
         sentence.assigned = pieces + kept
     return [unit for unit in missing if unit not in tried_soft]
+
+
+def _sentences_of_sources(document: Document) -> dict[int, int]:
+    asked = [demand.asked for demand in document.demands]
+    return sentences_of_sources(
+        document.units, asked, [sentence.part.start for sentence in document.sentences]
+    )
+
+
+def _find(document: Document, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
+    """Return the occurrences of each demand; all of what has a limit and a source.
+
+    Those in the sentences of the source are the ones to keep, wherever others may be.
+    """
+    found = document.find(text, starts)
+    equal = Counter(demand.surface.once for demand in document.demands)
+    for number, demand in enumerate(document.demands):
+        is_limited = demand.asked.at_most is not None and equal[demand.surface.once] == 1
+        if is_limited and demand.asked.source_spans:
+            found[number] = demand.surface.find(text, len(text), starts)
+    return found
 
 
 def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerator[None]:
@@ -133,26 +153,61 @@ def sentences_of_sources(
 
 
 def assign_found(
-    units: Sequence[int], occurrences: Sequence[Sequence[Occurrence]], starts: Sequence[int]
+    units: Sequence[int],
+    occurrences: Sequence[Sequence[Occurrence]],
+    starts: Sequence[int],
+    sources: Mapping[int, int],
 ) -> tuple[list[list[Piece]], list[int]]:
     """Return what each sentence says, and the units that none says.
 
     ``occurrences`` are those of each constraint in the whole text, ``starts`` the offsets at
-    which its sentences begin. Parts of a constraint may stand in different sentences.
+    which its sentences begin, ``sources`` the sentences of units whose source is known: they keep
+    to it if it says them. Parts of a constraint may stand in different sentences.
     """
+    places = [
+        {each: [bisect_right(starts, start) - 1 for start, _ in each] for each in found}
+        for found in occurrences
+    ]
+    taken = _take_own(units, places, sources)
+    used = {(units[unit], occurrence) for unit, occurrence in taken.items()}
+    remaining = [
+        iter([each for each in found if (number, each) not in used])
+        for number, found in enumerate(occurrences)
+    ]
     assigned: list[list[Piece]] = [[] for _ in starts]
     missing = []
-    remaining = [iter(found) for found in occurrences]
     for unit, number in enumerate(units):
-        occurrence = next(remaining[number], None)
+        occurrence = taken.get(unit) or next(remaining[number], None)
         if occurrence is None:
             missing.append(unit)
             continue
-        sentences = [bisect_right(starts, start) - 1 for start, _ in occurrence]
+        sentences = places[number][occurrence]
         for sentence, parts in groupby(range(len(occurrence)), key=sentences.__getitem__):
             first, *_ = numbers = list(parts)
             assigned[sentence].append(Piece(unit, first, first + len(numbers)))
     return assigned, missing
+
+
+def _take_own(
+    units: Sequence[int],
+    places: Sequence[Mapping[Occurrence, Sequence[int]]],
+    sources: Mapping[int, int],
+) -> dict[int, Occurrence]:
+    """Return the occurrences of units in the sentences of their sources.
+
+    ``places`` are the occurrences of each constraint with the sentences of their parts.
+    """
+    own: defaultdict[tuple[int, int], list[Occurrence]] = defaultdict(list)
+    for number, found in enumerate(places):
+        for occurrence, sentences in found.items():
+            if sentences[0] == sentences[-1]:
+                own[number, sentences[0]].append(occurrence)
+    waiting = {key: iter(found) for key, found in own.items()}
+    taken = {
+        unit: next(waiting.get((units[unit], sentence), iter(())), None)
+        for unit, sentence in sources.items()
+    }
+    return {unit: occurrence for unit, occurrence in taken.items() if occurrence is not None}
 
 
 def assign_by_gain(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.matching import find_all
+from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Beginning
@@ -211,18 +211,40 @@ def _limit_excess(document: Document, sentence: SentenceState, excessive: Sequen
     own = document.text_of(sentence, sentence.best) if excessive else ""
     for number in excessive:
         demand = document.demands[number]
-        assigned = [p for p in sentence.assigned if document.units[p.unit] == number]
-        if len(demand.surface.find(own, len(assigned) + 1)) <= len(assigned):
+        assigned, searched = (
+            sum(document.units[piece.unit] == number for piece in pieces)
+            for pieces in (sentence.assigned, sentence.searched)
+        )
+        found = demand.surface.find(own, len(own))
+        if len(found) <= assigned:
             continue
-        if assigned:
-            changed |= not demand.is_limited
+        if assigned and (searched != assigned or not demand.is_limited):
+            changed = True
             document.demands[number] = replace(demand, is_limited=True)
+            continue
+        known = len(sentence.avoid)
+        banned = _tokens_of(document, sentence, found)
+        if assigned:  # The search has counted the spellings that it knows.
+            ways = [way.ids for way in demand.spellings]
+            banned = [each for each in banned if not any(find_subsequence(each, i) for i in ways)]
         else:
-            known = len(sentence.avoid)
-            ids = [spelling.ids for spelling in demand.spellings if not spelling.apart]
-            sentence.avoid = list(dict.fromkeys((*sentence.avoid, *ids)))
-            changed |= len(sentence.avoid) > known
+            banned += [spelling.ids for spelling in demand.spellings if not spelling.apart]
+        sentence.avoid = list(dict.fromkeys((*sentence.avoid, *banned)))
+        changed |= len(sentence.avoid) > known
     return changed
+
+
+def _tokens_of(
+    document: Document, sentence: SentenceState, found: Sequence[Occurrence]
+) -> list[Tokens]:
+    """Return the tokens of some occurrences in a sentence, without what is demanded itself."""
+    demanded = document.shown(sentence)
+    written = [
+        document.target.tokens_at(sentence.best.tokens, span, demanded)
+        for occurrence in found
+        for span in occurrence
+    ]
+    return [each for each in written if not any(find_subsequence(w.ids, each) for w in demanded)]
 
 
 def _unmet(document: Document, sentence: SentenceState) -> list[tuple[Constraint, list[int]]]:

@@ -54,6 +54,12 @@ class SpelledConstraint:
         more = (*self.parts[0], Spelling(tokens, surface))
         return replace(self, parts=(tuple(dict.fromkeys(more)), *self.parts[1:]))
 
+    def allow_more(self, times: int) -> SpelledConstraint:
+        """Return the same, which may occur so many times more often."""
+        most = (self.asked.at_most or 0) + times
+        asked, surface = replace(self.asked, at_most=most), replace(self.surface, at_most=most)
+        return replace(self, asked=asked, surface=surface, is_limited=False)
+
     @property
     def is_plain(self) -> bool:
         """Whether it is one sequence of tokens that may stand anywhere, as often as it likes."""

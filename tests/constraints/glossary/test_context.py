@@ -102,6 +102,16 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
     assert found("Open the windows.", lemmas="source") == ["window"]
     assert found("Windows are open.", lemmas="source") == ["window"]
     assert found("Windows Update 2019", lemmas="source") == []
+    assert found("for the desktop (Windows and Mac)", lemmas="source") == []
+    assert found("* Windows are open.", lemmas="source") == ["window"]
+
+
+def test_words_in_capitals_are_names_unless_all_is() -> None:
+    assert found("USER returns the name.") == []
+    assert found("The process of the USER.") == ["process"]
+    assert found("THE PROCESS OF THE USER") == ["process", "user"]
+    glossary = Glossary.from_terms({"json": "JSON"})
+    assert len(glossary.find("Use JSON here.", "en", "de").entries) == 1
 
 
 @pytest.mark.parametrize(
@@ -118,6 +128,12 @@ def test_a_capital_inside_a_sentence_is_no_form_of_a_term() -> None:
         "The flag that reports whether it runs.",
         "It is a user-defined type.",
         "a non-user account",
+        "It is used to access remote files.",
+        "Choose what to report.",
+        "The task loads and processes an item.",
+        "The result of debugging the page.",
+        "Use the Process class.",
+        "Use the new Server object.",
     ],
 )
 def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
@@ -137,10 +153,35 @@ def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
         ("the report – user", ["report", "user"]),
         ("- user", ["user"]),
         ("The access, you see.", ["access"]),
+        ("It applies to access rights.", ["access"]),
+        ("Access to report files is new.", ["access", "report"]),
+        ("The debugging that takes time.", ["debugging"]),
+        ("Reports and processes of the user.", ["report", "process", "user"]),
+        ("and processes a file", ["process"]),
+        ("Use the process class.", ["process"]),
+        ("Click Process to go on.", ["process"]),
+        ("Process Class", ["process"]),
     ],
 )
 def test_nouns_are_found(text: str, terms: list[str]) -> None:
     assert found(text, lemmas="source") == terms
+
+
+def test_set_expressions_say_nothing_of_their_own() -> None:
+    glossary = Glossary.from_terms({"example": "Beispiel", "results": "Ergebnisse"})
+    for text, count in (
+        ("For example, this one.", 0),
+        ("This is for an example.", 1),
+        ("It is, for example, wrong.", 0),
+        ("It is used as first results.", 1),
+        ("The example.", 1),
+        ("This change results in an error.", 0),
+        ("The results of this change.", 1),
+    ):
+        assert len(glossary.find(text, "en", "de").entries) == count, text
+    named = Glossary.from_terms({"for example": "beispielsweise", "example": "Beispiel"})
+    found = named.find("For example, an example.", "en", "de")
+    assert len(found.entries) == 2
 
 
 def test_verbs_are_told_from_nouns_only_where_a_capital_shows_nouns() -> None:

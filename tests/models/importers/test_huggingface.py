@@ -353,6 +353,9 @@ def test_a_damaged_file_is_named(copy: Path, tmp_path: Path, file: str, damage: 
         ("generation_config.json", {"bad_words_ids": [[1, 2]]}, "bad_words_ids"),
         ("generation_config.json", {"eos_token_id": [0, 1]}, "several ends of sentence"),
         ("generation_config.json", {"eos_token_id": 5}, "the end of sentence is 5"),
+        ("generation_config.json", {"decoder_start_token_id": 4000}, '"output_start" must be'),
+        ("special_tokens_map.json", {"eos_token": "<end>"}, "'<end>' of special_tokens_map.json"),
+        ("tokenizer_config.json", {"unk_token": "<?>"}, r"'<\?>' of tokenizer_config.json"),
         ("vocab.json", {"Katzen": 4}, "have one id, 4"),
         ("vocab.json", {"Katzen": 4000}, "'Katzen' has the id 4000"),
     ],
@@ -360,9 +363,13 @@ def test_a_damaged_file_is_named(copy: Path, tmp_path: Path, file: str, damage: 
 def test_what_can_not_be_done_is_named(
     copy: Path, tmp_path: Path, file: str, values: dict[str, Any], named: str
 ) -> None:
+    if not (copy / file).exists():
+        (copy / file).write_text("{}")
     change(copy / file, **values)
-    with pytest.raises(ModelError, match=named):
+    with pytest.raises(ModelError, match=named) as caught:
         import_checkpoint(copy, tmp_path / "out")
+    assert file in str(caught.value)
+    assert str(caught.value).count(str(copy)) == 1  # one file is at fault
 
 
 def test_byte_level_tokenizers_are_refused(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """What the words around a source term say against it: names, addresses, verbs, hyphens.
 
 A term that is written in lower case is also found with a capital, as at the beginning of a
-sentence. But *directory* is not the word that *Active Directory* has: that is a name. And an
-English word whose translation is a noun is not meant where the word is a verb: *process* in *was
-processed*, *access* in *to access the file*. Where it is joined to another by a hyphen
-(*user-defined*), languages with compounds have one word for both.
+sentence. But *directory* is not the word that *Active Directory* has: that is a name, and so is
+*USER*. An English word whose translation is a noun is not meant where the word is a verb
+(`english`): *process* in *was processed*, *access* in *to access the file*. Where it is joined to
+another by a hyphen (*user-defined*), languages with compounds have one word for both.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+
+from lexbeam.constraints.glossary import english
 
 Word = tuple[str, int, int]
 """A word of a text, and where it starts and ends."""
@@ -21,19 +23,10 @@ CAPITALISING = frozenset({"de", "deu", "ger", "lb", "ltz"})
 
 _ENDS_SENTENCE = frozenset(".!?…")
 _MAY_BEGIN = frozenset(":;()[]{}\"'“”„‘’»«>|•–—*#") | _ENDS_SENTENCE
+_ENCLOSING = frozenset("()[]{}\"'“”„‘’»«>")
 _LONGEST = 200  # characters on each side that are looked at, of what has no space in it
 _UP_TO_SPACE, _FROM_WORD = re.compile(r"\S*\Z"), re.compile(r"\S*")
 _LEAST = 4  # letters of words that have a capital in titles
-_BEFORE_VERBS = "can could may might must shall should will would cannot not you we they i who lets"
-_DETERMINERS = (
-    "the a an this that these those your its their our my his her all any each every it them "
-    "another some"
-)
-_BEFORE_NOUNS = (
-    " of in on at by for from with without to as and or no other more most many several both same "
-    "new following"
-)
-_RELATIVES = ("that", "which", "it")
 _ADDRESS = re.compile(r"://|\w[.@=]\w|\\|^\W*/|/.*/|\w_|_\w")
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
@@ -60,14 +53,22 @@ class Context:
         if after or before < 0 or not self._touches(first):
             return after
         word = self._words[before][0]
-        if not self._is_capitalised(before) or word.lower() in _DETERMINERS.split():
+        if not self._is_capitalised(before) or word.lower() in english.DETERMINERS:
             return False
         # The first word of a sentence has a capital anyway.
         return not self._first[before] or _is_own_name(word)
 
     def may_be_name(self, index: int) -> bool:
-        """Return whether a word has a capital that no beginning of a sentence gives it."""
-        return self._is_capitalised(index) and (not self._begins[index] or self._title[index])
+        """Return whether a word has a capital that no beginning of a sentence gives it.
+
+        Brackets and quotation marks begin none: *(Windows and Mac)*.
+        """
+        return self._is_capitalised(index) and (not self._opens[index] or self._title[index])
+
+    def is_all_capitals(self, first: int, end: int) -> bool:
+        """Return whether a word has nothing but capitals, in a text that has other letters, too."""
+        words = [word for word, _, _ in self._words[first:end]]
+        return any(len(word) >= _LEAST and word.isupper() for word in words) and not self._is_upper
 
     def is_in_address(self, first: int, end: int) -> bool:
         """Return whether words are part of an address, a path, or a name of a program's source."""
@@ -80,17 +81,16 @@ class Context:
 
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
-        before = self._words[first - 1][0].lower() if not self._begins[first] else ""
-        third_person = self._words[end - 1][0].endswith("s")
-        if before in _BEFORE_VERBS.split() or (third_person and before in _RELATIVES):
-            return True
-        if end == len(self._words) or self._words[end][0].lower() not in _DETERMINERS.split():
-            return False
-        if before == "to" or self._begins[first]:
-            return True
-        # A noun goes before *lists the*, *changes a*, nothing that has to go before another noun.
-        known = (_DETERMINERS + _BEFORE_NOUNS).split()
-        return third_person and before[:1].isalpha() and before not in known
+        return english.is_verb(self._lower, first, end, self._begins[first])
+
+    def is_in_set_expression(self, first: int, end: int) -> bool:
+        """Return whether English words are part of a set expression: *for example*."""
+        return english.is_in_set_expression(self._lower, first, end)
+
+    def is_identifier(self, first: int, end: int) -> bool:
+        """Return whether English words name something in a program: *the Process class*."""
+        inside = self.may_be_name(first) and not self._title[first]
+        return inside and self._touches(end) and english.is_named_before(self._lower, end)
 
     def is_hyphenated(self, first: int, end: int) -> bool:
         """Return whether words are joined to others by a hyphen: *user* in *user-defined*."""
@@ -105,12 +105,27 @@ class Context:
 
     def _touches(self, index: int) -> bool:
         """Return whether only a space stands between a word and the one before it."""
-        return self._text[self._words[index - 1][2] : self._words[index][1]] == " "
+        here = self._words[index : index + 1]
+        return bool(here) and self._text[self._words[index - 1][2] : here[0][1]] == " "
+
+    @cached_property
+    def _lower(self) -> list[str]:
+        return [word.lower() for word, _, _ in self._words]
 
     @cached_property
     def _begins(self) -> list[bool]:
         """Whether a sentence, or something like one, begins with each word."""
         return self._are_behind(_MAY_BEGIN)
+
+    @cached_property
+    def _opens(self) -> list[bool]:
+        """Whether a sentence, an item of a list or the like begins with each word."""
+        return self._are_behind(_MAY_BEGIN - _ENCLOSING)
+
+    @cached_property
+    def _is_upper(self) -> bool:
+        """Whether the whole text is written in capitals."""
+        return self._text.isupper()
 
     @cached_property
     def _first(self) -> list[bool]:

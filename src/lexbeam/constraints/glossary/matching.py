@@ -124,15 +124,15 @@ class Matcher:
         plain = self._addresses and all(word[0].isalnum() for word in rule.words)
         if plain and context.is_in_address(first, end):
             return False
-        if self._names and all(word == word.lower() for word in rule.words):
-            is_form = any(fold(a) != fold(b) for a, b in zip(rule.words, surface, strict=True))
-            if context.cuts_name(first, end) or (is_form and context.may_be_name(first)):
-                return False
+        if self._names and _is_name(context, rule, surface, first, end):
+            return False
         if not self._nouns or not rule.targets or not all(map(is_noun, rule.targets)):
             return True
         if "-" not in rule.words and context.is_hyphenated(first, end):
             return False
-        return not is_verb_form(surface[-1], rule.words[-1]) and not context.is_verb(first, end)
+        is_other = context.is_verb(first, end) or context.is_in_set_expression(first, end)
+        is_other |= self._names and context.is_identifier(first, end)
+        return not is_other and not is_verb_form(surface[-1], rule.words[-1])
 
     def _readings(self, word: str) -> tuple[str, ...]:
         """Return the forms under which a word is looked up: itself, and its lemma."""
@@ -162,6 +162,16 @@ class Matcher:
         if self._case == "exact":
             return all(_same_capitals(word, there) for word, there in pairs)
         return all(word == word.lower() or _same_capitals(word, there) for word, there in pairs)
+
+
+def _is_name(context: Context, rule: Rule, surface: Sequence[str], first: int, end: int) -> bool:
+    """Return whether a name has the words of a rule that is written in lower case."""
+    if any(word != word.lower() for word in rule.words):
+        return False
+    is_form = any(fold(a) != fold(b) for a, b in zip(rule.words, surface, strict=True))
+    if context.cuts_name(first, end) or (is_form and context.may_be_name(first)):
+        return True
+    return context.is_all_capitals(first, end) and not any(map(str.isupper, rule.targets))
 
 
 def split_words(text: str) -> list[Word]:

@@ -3,9 +3,14 @@
 The search scores only live rows. Logits processors and the scores that ``generate`` returns need
 ``sentences · beams`` rows, with the beams of a sentence next to each other. An empty slot gets the
 first row of its sentence; the slots of a finished sentence get the last row it had.
+
+A beam may get wider than ``beams`` for some steps. Processors that count beams are then given
+``beams`` slots of each sentence at a time.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -17,15 +22,24 @@ from lexbeam.search.arrays import IntArray
 class Layout:
     """The indices of a step's live rows among all rows."""
 
-    def __init__(self, sentences: int, beams: int) -> None:
+    def __init__(self, sentences: int, beams: int, wider: int = 1) -> None:
+        """Take the number of sentences and beams, and how many times as wide a beam may get."""
         self._sentences = sentences
-        self._beams = beams
+        self._chunk = beams
+        self._wider = wider
+        self._beams = beams * wider
         self._last_ids: Tensor | None = None  # shape: (sentences, length)
 
-    def update(self, ids: Tensor, sentences: IntArray) -> None:
-        """Take the ids and sentences of a step's rows. # shape: (rows, length), (rows,)."""
+    def update(self, ids: Tensor, sentences: IntArray, is_first: bool = False) -> None:
+        """Take the ids and sentences of a step's rows. # shape: (rows, length), (rows,).
+
+        ``is_first`` says that a search begins.
+        """
+        if is_first:
+            self._last_ids = None
         present, first, count = np.unique(sentences, return_index=True, return_counts=True)
         slot = np.arange(len(sentences)) - first.repeat(count)
+        self._chunks = -(-int(count.max()) // self._chunk)
         self._ids, self._present = ids, present
         self._index = sentences * self._beams + slot  # shape: (rows,)
         self._is_full = len(sentences) == self._sentences * self._beams
@@ -61,6 +75,18 @@ class Layout:
         if self._is_full:
             return values
         return values[torch.from_numpy(self._row).to(values.device)]
+
+    def process(self, processor: Callable[[Tensor, Tensor], Tensor], scores: Tensor) -> Tensor:
+        """Return the scores of the live rows as a processor changes them. # shape: (rows, …)."""
+        ids, wide = self.widen_ids(), self.widen(scores)
+        if self._wider == 1:
+            return self.narrow(processor(ids, wide))
+        apart = (self._sentences, self._wider, self._chunk)
+        ids, wide = ids.reshape(*apart, -1), wide.reshape(*apart, -1).clone()
+        for i in range(self._chunks):
+            some = processor(ids[:, i].flatten(0, 1), wide[:, i].flatten(0, 1))
+            wide[:, i] = some.reshape(self._sentences, self._chunk, -1)
+        return self.narrow(wide.flatten(0, 2))
 
     def narrow(self, values: Tensor) -> Tensor:
         """Return the values of the live rows. # shape: (rows, …)."""

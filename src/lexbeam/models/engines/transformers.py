@@ -11,8 +11,9 @@ Scores of the whole vocabulary stay on the device: a step reads back the best fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -25,6 +26,13 @@ from transformers import EncoderDecoderCache, GenerationConfig, GenerationMixin,
 
 from lexbeam.errors import ModelError
 from lexbeam.models.engines.layout import Layout
+from lexbeam.models.engines.transformers_attention import (
+    WITH_ATTENTION,
+    Alignment,
+    gives_attention,
+    plain_attention,
+    read_attention,
+)
 from lexbeam.search.arrays import PAD, IntArray, ScoreArray
 from lexbeam.search.scorer import Scores
 
@@ -33,7 +41,6 @@ CACHES = ("past_key_values", "cache_params", "state", "mems", "past_buckets_stat
 
 _POSITIONS = ("position_ids", "decoder_position_ids")
 _WITHOUT_ROWS = ("cache_position",)
-_WITH_ATTENTION = "output_attentions"
 
 _TOLD_LENGTH = "next_sequence_length" in (
     signature(GenerationMixin.prepare_inputs_for_generation).parameters
@@ -76,10 +83,12 @@ class TransformersEngine:
     ``ends`` are the tokens that end an output; a model may have none. ``processor`` changes the
     log-probabilities, given the ids and scores of rows as `Layout` arranges them. ``criteria``
     says which outputs stop. ``watch`` is called with the logits and the processed
-    log-probabilities of each step, arranged in the same way.
+    log-probabilities of each step, arranged in the same way, and whether it is the first of a
+    search.
 
-    A model with an encoder can say where it looks: the mean over the heads of the last decoder
-    layer, for each position of its padded source.
+    A model with an encoder can say where it looks, for each position of its padded source:
+    ``alignment`` is the decoder layer and head, by default all heads of the last layer. ``wider``
+    says how many times as wide as the prompt's the beam may get.
     """
 
     restarts = False  # its caches grow in place
@@ -94,7 +103,9 @@ class TransformersEngine:
         row_by_row: bool = True,
         criteria: Callable[[Tensor], Tensor] | None = None,
         word_starts: NDArray[np.bool_] | None = None,
-        watch: Callable[[Tensor, Tensor], None] | None = None,
+        watch: Callable[[Tensor, Tensor, bool], None] | None = None,
+        alignment: Alignment | None = None,
+        wider: int = 1,
     ) -> None:
         self._model: Any = model
         self._prompt = prompt
@@ -103,7 +114,8 @@ class TransformersEngine:
         self._processor = processor
         self._row_by_row = row_by_row
         self._watch = watch
-        self._layout = Layout(prompt.sentences, prompt.beams)
+        self._alignment = alignment
+        self._layout = Layout(prompt.sentences, prompt.beams, wider)
         self.word_starts = word_starts
         self._word_starts = None if word_starts is None else torch.from_numpy(word_starts)
         self._criteria = criteria
@@ -131,6 +143,8 @@ class TransformersEngine:
         if len(sources) != prompt.sentences:
             raise ModelError(f"{len(sources)} sources for a prompt of {prompt.sentences}")
         kwargs, ids = dict(prompt.model_kwargs), prompt.input_ids
+        if model.config.is_encoder_decoder:  # it may be started again, for a draft
+            kwargs |= {name: deepcopy(kwargs[name]) for name in CACHES if name in kwargs}
         sentences = np.arange(prompt.sentences)
         one_of_each = sentences * prompt.beams
         if _repeats_rows(model, kwargs):
@@ -151,15 +165,32 @@ class TransformersEngine:
         attention: bool = False,
     ) -> Scores:
         """Score the next token of every row."""
-        with _attending(self._model, state) if attention else nullcontext():
+        is_first = not state.started
+        if attention or WITH_ATTENTION in state.kwargs:
+            state.kwargs[WITH_ATTENTION] = attention or None
+        with plain_attention(self._model) if attention else nullcontext():
             logits = (
                 self._next_logits(state, tokens, parents)
                 if state.started
                 else self._first_logits(state)
             )
-        scores, norm = self._log_probs(state, logits)
+        scores, norm = self._log_probs(state, logits, is_first)
         answer = self._answer(scores, norm, ask, ban, top, hold)
         return answer._replace(state=state, attention=state.attention if attention else None)
+
+    @torch.no_grad()
+    def attends_to(self, width: int) -> bool:
+        """Return whether the model says where it looks in sources of so many tokens."""
+        if not self.attends:
+            return False
+        state = self.start(range(self._prompt.sentences), [])
+        state.kwargs[WITH_ATTENTION] = True
+        with plain_attention(self._model):
+            outputs = self._model._prefill(state.ids, self._prompt.generation_config, state.kwargs)
+        if not gives_attention(outputs):
+            return False
+        attention = read_attention(self._model, outputs, self._alignment)
+        return bool(attention.shape[1] == width)
 
     def _first_logits(self, state: State) -> Tensor:
         """Run the model over the prompt. # shape: (sentences, vocabulary)."""
@@ -189,8 +220,8 @@ class TransformersEngine:
         state.kwargs = model._update_model_kwargs_for_generation(
             outputs, state.kwargs, is_encoder_decoder=model.config.is_encoder_decoder
         )
-        if state.kwargs.get(_WITH_ATTENTION):
-            state.attention = _last_attention(model, outputs)
+        if state.kwargs.get(WITH_ATTENTION):
+            state.attention = read_attention(model, outputs, self._alignment)
         logits: Tensor = outputs.logits[:, -1, :]
         return logits.to(state.ids.device)
 
@@ -210,7 +241,9 @@ class TransformersEngine:
         if not same_sentences:
             _take_rows(state.kwargs, rows, [key for key in state.kwargs if key not in CACHES])
 
-    def _log_probs(self, state: State, logits: Tensor) -> tuple[Tensor, Tensor | None]:
+    def _log_probs(
+        self, state: State, logits: Tensor, is_first: bool
+    ) -> tuple[Tensor, Tensor | None]:
         """Return log-probabilities and None, or logits and their normaliser.
 
         # shape: (rows, vocabulary), (rows, 1). Only processors need the log-probabilities of all
@@ -221,16 +254,14 @@ class TransformersEngine:
             return logits, logits.logsumexp(dim=1, keepdim=True)
         scores = torch.log_softmax(logits, dim=1)
         layout = self._layout
-        layout.update(state.ids, state.sentences)
+        layout.update(state.ids, state.sentences, is_first)
         if self._processor is not None:
             if self._row_by_row:
                 scores = self._processor(state.ids, scores)
             else:
-                scores = layout.narrow(
-                    self._processor(layout.widen_ids(), layout.widen(scores)),
-                )
+                scores = layout.process(self._processor, scores)
         if self._watch is not None:
-            self._watch(layout.widen(logits), layout.widen(scores))
+            self._watch(layout.widen(logits), layout.widen(scores), is_first)
             scores = scores.clone()
         return scores, None
 
@@ -277,31 +308,6 @@ class TransformersEngine:
         outputs = torch.cat((state.ids.index_select(0, rows), taken[:, None]), dim=1)
         stopped: NDArray[np.bool_] = self._criteria(outputs).cpu().numpy()
         return stopped.reshape(tokens.shape)
-
-
-@contextmanager
-def _attending(model: Any, state: State) -> Iterator[None]:
-    """Let a model return its attention; only the library's plain implementation does."""
-    before = model.config._attn_implementation
-    if before != "eager":
-        model.set_attn_implementation("eager")
-    given = state.kwargs.get(_WITH_ATTENTION)
-    state.kwargs[_WITH_ATTENTION] = True
-    try:
-        yield
-    finally:
-        state.kwargs[_WITH_ATTENTION] = given
-        if before != "eager":
-            model.set_attn_implementation(before)
-
-
-def _last_attention(model: Any, outputs: Any) -> ScoreArray:
-    """Return the mean over the heads of the last layer, for the last token of each row."""
-    layers = getattr(outputs, "cross_attentions", None)
-    if not layers or layers[-1] is None:
-        raise ModelError(f"{type(model).__name__} can't say which source tokens it looks at")
-    weights: ScoreArray = layers[-1][:, :, -1, :].float().mean(dim=1).cpu().numpy()
-    return weights
 
 
 def output_size(model: PreTrainedModel) -> int:

@@ -63,11 +63,16 @@ class _Counted(NamedTuple):
         """Return the phrases of a layout; ``parts`` are the bits of what must be written."""
         exact = {goal.exact: goal for goal in layout.goals if goal.exact}
         stages = {stage.safe: stage.wanted for stage in layout.stages}
-        wanted = [stages.get(part, part) for part in parts]
+        wanted = [stages.get(part, part) for part in parts] if exact else []
+        forms = [_forms_of(layout, each) for each in wanted]  # copies of a part have the same ones
         columns, bits = [], []
         for counted, own in exact.items():
             phrase = tuple(token for token in own.tokens if token >= 0)
-            inside = [0 if each & counted else _fewest(phrase, layout, each) for each in wanted]
+            fewest = {each: _fewest(phrase, each) for each in set(forms)}
+            inside = [
+                0 if part & counted else fewest[each]
+                for part, each in zip(wanted, forms, strict=True)
+            ]
             if any(inside):
                 columns.append(inside)
                 ones = [1 << i for i in range(counted.bit_length()) if counted >> i & 1]
@@ -82,10 +87,14 @@ class _Counted(NamedTuple):
         return lacks
 
 
-def _fewest(phrase: Tokens, layout: BitLayout, wanted: int) -> int:
-    """Return how often a phrase is at least in what stands for a part."""
+def _forms_of(layout: BitLayout, wanted: int) -> tuple[Tokens, ...]:
+    """Return what may stand for a part."""
+    return tuple(dict.fromkeys(goal.tokens for goal in layout.goals if goal.wanted & wanted))
+
+
+def _fewest(phrase: Tokens, forms: Sequence[Tokens]) -> int:
+    """Return how often a phrase is at least in what may stand for a part."""
     size = len(phrase)
-    forms = [goal.tokens for goal in layout.goals if goal.wanted & wanted]
     return min((sum(f[i : i + size] == phrase for i in range(len(f))) for f in forms), default=0)
 
 

@@ -9,8 +9,8 @@ from lexbeam.study.experiment import Cell, Experiment
 from lexbeam.study.report.blocks import Block, Section, Table, Text, Value
 
 
-def show_constraints_met(experiment: Experiment, cells: Iterable[Cell]) -> Section:
-    """Return the section that counts met constraints and lists missed ones."""
+def show_constraints_met(experiment: Experiment, cells: Iterable[Cell]) -> list[Section]:
+    """Return the section that counts met constraints and lists missed ones, if there were any."""
     asked: dict[str, int] = {}
     met: dict[str, int] = {}
     settings: dict[str, int] = {}
@@ -29,8 +29,10 @@ def show_constraints_met(experiment: Experiment, cells: Iterable[Cell]) -> Secti
         for i in result["missed"]:
             sentence = chosen[i]
             missed.append([cell.name, sentence, "; ".join(phrases[sentence]), result["texts"][i]])
+    if not asked:
+        return []
     total, kept = sum(asked.values()), sum(met.values())
-    share = f"{100 * kept / total:.2f} %" if total else "none"
+    share = f"{100 * kept / total:.2f} %"
     text = (
         f"Every output was searched for its constraints as whole words, independently of the "
         f"search. Of {total:,} constraints in {sum(settings.values())} settings, {kept:,} are "
@@ -45,4 +47,4 @@ def show_constraints_met(experiment: Experiment, cells: Iterable[Cell]) -> Secti
     if missed:
         columns = ["setting", "sentence", "constraints", "output"]
         blocks.append(Table("missed", "Sentences that lack a constraint", columns, missed))
-    return Section("met", "Constraints met", blocks)
+    return [Section("met", "Constraints met", blocks)]

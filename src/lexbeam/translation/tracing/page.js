@@ -8,6 +8,7 @@
   const REST_SHOWN = 10;
   const FORMS_SHOWN = 2;
   const TAIL_CHARACTERS = 40;
+  const LETTER = /[\p{L}\p{M}\p{N}]/u;
   const state = { search: 0, step: 0, pick: null, open: new Set(), timer: 0 };
 
   // --- the data -----------------------------------------------------------------------------
@@ -142,11 +143,17 @@
     return there && !stays ? there[3] ?? [] : [];
   }
 
-  /** The source token that what stands in a slot attends to most, as text; nothing if unknown. */
+  /** The source word that what stands in a slot attends to most; nothing if unknown. */
   function lookedAt(number, slot) {
-    const [token] = attentionOf(number, slot).reduce((best, one) => one[1] > best[1] ? one : best, [-1, 0]);
-    const span = search().sourceTokens[token];
-    return span && span[0] < span[1] ? [...search().source].slice(...span).join("") : "";
+    const spanOf = ([token]) => search().sourceTokens[token] ?? [0, 0];
+    const written = attentionOf(number, slot).filter((one) => spanOf(one)[0] < spanOf(one)[1]);
+    if (!written.length) return "";
+    const characters = [...search().source];
+    let [start, end] = spanOf(written.reduce((best, one) => one[1] > best[1] ? one : best));
+    if (!LETTER.test(characters[start])) return characters.slice(start, end).join("");
+    while (start > 0 && LETTER.test(characters[start - 1])) start--;
+    while (end < characters.length && LETTER.test(characters[end])) end++;
+    return characters.slice(start, end).join("");
   }
 
   function winner() {
@@ -264,6 +271,7 @@
       on: { click: () => choose(step, slot) },
     }, make("span", { class: "slot" }, String(slot + 1)),
     make("span", { class: "text", dir: "auto" }, tail.length < tokens.length ? "…" : null, ...shown),
+    after && looked ? make("span", { class: "looks", dir: "auto" }, looked) : null,
     one.fate === "live" ? null : make("span", { class: `fate ${one.fate}`, title: FATE_NOTES[one.fate] }, FATE_NAMES[one.fate]),
     make("span", { class: "score" }, number(one.score)), bankPill(one.bank));
     return row;
@@ -653,7 +661,10 @@
         ...(search().steps.some((step) => step.candidates.some((candidate) => candidate[7] !== null))
           ? term(make("span", { class: "worth" }, "−1.23"), `Of a candidate, its ${WORTH_NOTE}.`) : []),
         ...(search().steps.some((step) => step.beam.some((there) => there && there[3]))
-          ? term(make("span", { class: "attended", style: { "--share": "60%" } }, "source"), "What the model attends to in the source for the newest token of the output, or of the hypothesis that was clicked.") : []),
+          ? [
+            ...term(make("span", { class: "attended", style: { "--share": "60%" } }, "source"), "What the model attends to in the source for the newest token of the output, or of the hypothesis that was clicked."),
+            ...term(make("span", { class: "looks" }, "source"), "The source word that a hypothesis of the new beam attends to most for its newest token."),
+          ] : []),
         ...term("scores", "Log-probabilities; divided by the length once a hypothesis has ended.")),
       make("p", {}, key("←", "→"), "steps ", key("Home", "End"), "first and last ", key("↑", "↓"), "other hypotheses ", key("Esc"), "back to the output ", key("space"), "play ", key("d"), "light or dark"),
       make("form", { method: "dialog" }, make("button", {}, "close")));

@@ -43,11 +43,11 @@ def make_framing(
     suffix: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
     if _begins_with_bos(settings, network):
-        prefix = (_find(source, settings.bos, " of config.json"),)
+        prefix = (_find(source, settings.bos, settings.file),)
     if _ends_with_eos(source, settings):
-        suffix = (_find(source, settings.eos, " of config.json"),)
+        suffix = (_find(source, settings.eos, settings.file),)
     if not network.starts_from_zeros and settings.decoder_start is not None:
-        start = (_find(target, settings.decoder_start, " of config.json"),)
+        start = (_find(target, settings.decoder_start, settings.file),)
     codes = [token for token in source if is_language(token)]
     if wishes.output_prefix is not None:
         begun = tuple(_find(target, token) for token in wishes.output_prefix)
@@ -56,6 +56,11 @@ def make_framing(
     elif any(code.startswith(">>") for code in codes):
         prefix += (_find_marian_language(source, wishes.target_language, codes),)
     elif codes or settings.decoder_start is None:
+        if not codes:
+            raise ModelError(
+                f'{settings.file}: without "decoder_start_token" outputs begin with a language, '
+                "and the vocabulary has none"
+            )
         of_source = find_language(source, "source", wishes.source_language)
         of_target = find_language(target, "target", wishes.target_language)
         if settings.decoder_start is None:  # the first mBART
@@ -82,8 +87,9 @@ def _begins_with_bos(settings: Settings, network: Network) -> bool:
     return settings.add_source_bos or (is_bart and not network.starts_from_zeros)
 
 
-def _find(ids: Mapping[str, int], token: str, of: str = "") -> int:
+def _find(ids: Mapping[str, int], token: str, file: str = "") -> int:
     if token not in ids:
+        of = file and f" of {file}"
         raise ModelError(f"the token {token!r:.60}{of} is missing from the vocabulary")
     return ids[token]
 

@@ -29,6 +29,8 @@ class Settings:
     add_source_eos: bool
     epsilon: float | None
     """Of normalisation; None: the usual one."""
+    file: str
+    """The name of the file that they are from, for errors."""
 
 
 def read_settings(folder: Path, model: BinaryModel) -> Settings:
@@ -57,6 +59,7 @@ def read_settings(folder: Path, model: BinaryModel) -> Settings:
         add_source_bos=values.get("add_source_bos") is True,
         add_source_eos=values.get("add_source_eos") is True,
         epsilon=None if epsilon is None else float(epsilon),
+        file="model.bin" if model.version < _IN_CONFIG else CONFIG,
     )
 
 

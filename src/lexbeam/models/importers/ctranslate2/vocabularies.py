@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from lexbeam.errors import ModelError
 from lexbeam.models.file_reading import LARGEST_VOCABULARY, naming, read_file
@@ -29,6 +30,13 @@ _FEW_FOREIGN = 0.05  # the share of tokens that may be no pieces: fillers, codes
 _BPE_CODES = b"#version"  # how a file of subword-nmt begins
 
 
+class TokenList(NamedTuple):
+    """The tokens of a side by id, and the file that they are from."""
+
+    path: Path
+    tokens: list[str]
+
+
 def read_vocabularies(
     folder: Path, settings: Settings, sizes: tuple[int, int], given: Sequence[Path]
 ) -> Vocabularies:
@@ -37,28 +45,24 @@ def read_vocabularies(
     ``given`` are the SentencePiece models, of both sides or of each; without any they are
     looked for in the folder.
     """
-    source_tokens, target_tokens = read_tokens(folder)
+    lists = read_tokens(folder)
     files = list(given) or _find_sentencepiece(folder)
     models = [_read_pieces(path) for path in files]
     if not models:
         models = [_from_tokenizer_json(folder)]
-    ids = [
-        _ids(tokens, size, settings.unknown, name)
-        for tokens, size, name in zip(
-            (source_tokens, target_tokens), sizes, ("source", "target"), strict=True
-        )
-    ]
+    ids = [_ids(*each, settings.unknown) for each in zip(lists, sizes, strict=True)]
     texts = {piece.text for model in models for piece in model.pieces}
     languages = {token for each in ids for token in each.keys() - texts if is_language(token)}
     control = (_CONTROL | languages) - {settings.unknown}
-    special = Special(settings.eos, settings.unknown, control)
+    special = Special(settings.eos, settings.unknown, control, (settings.file, settings.file))
     # Where the only SentencePiece model is that of the source, text of the target has to be cut
     # into pieces that it does not know.
     foreign = ids[1].keys() - texts - control
     is_of_source = len(models) == 1 and len(foreign) > _FEW_FOREIGN * len(ids[1])
     kind = Kind.NORMAL if is_of_source and models[0].is_unigram else Kind.UNUSED
-    with naming(folder):
+    with naming(lists[0].path):
         source = models[0].renumbered(ids[0], sizes[0], special=special, foreign=Kind.UNUSED)
+    with naming(lists[1].path):
         target = models[-1].renumbered(ids[1], sizes[1], special=special, foreign=kind)
     paths = files or [folder / "tokenizer.json"]
     load_vocabulary(source, paths[0], sizes[0])  # or say what is wrong with it
@@ -73,8 +77,8 @@ def is_vocabulary(name: str) -> bool:
     return stem.endswith("_vocabulary") and ending in ("txt", "json")
 
 
-def read_tokens(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the tokens of source and target by id."""
+def read_tokens(folder: Path) -> tuple[TokenList, TokenList]:
+    """Return the tokens of source and target."""
     shared = _token_list(folder, "shared_vocabulary")
     if shared is not None:
         return shared, shared
@@ -88,7 +92,7 @@ def read_tokens(folder: Path) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def _token_list(folder: Path, stem: str) -> list[str] | None:
+def _token_list(folder: Path, stem: str) -> TokenList | None:
     """Read a list of tokens, one per line or in JSON; None if there is none."""
     for ending in ("json", "txt"):
         path = folder / f"{stem}.{ending}"
@@ -101,7 +105,7 @@ def _token_list(folder: Path, stem: str) -> list[str] | None:
             raise ModelError(f"{path}: can't be read: {error}") from None
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
             raise ModelError(f"{path}: a list of tokens is expected")
-        return tokens
+        return TokenList(path, tokens)
     return None
 
 
@@ -115,15 +119,16 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _ids(tokens: Sequence[str], size: int, unknown: str, side: str) -> dict[str, int]:
+def _ids(given: TokenList, size: int, unknown: str) -> dict[str, int]:
     """Return the id of each token; of tokens that are there twice, the first counts."""
     ids: dict[str, int] = {}
+    path, tokens = given
     for index, token in enumerate(tokens):
         ids.setdefault(token, index)
     if unknown not in ids:
         ids[unknown] = len(tokens)
     if max(ids.values()) >= size:
-        raise ModelError(f"the {side} vocabulary has {len(tokens)} tokens, the network {size}")
+        raise ModelError(f"{path}: {len(tokens)} tokens, but the network has {size}")
     return ids
 
 

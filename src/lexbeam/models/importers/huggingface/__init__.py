@@ -17,7 +17,11 @@ from lexbeam.models.file_reading import naming, refusing_damage
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
-from lexbeam.models.importers.huggingface.framing import ImportOptions, language_codes
+from lexbeam.models.importers.huggingface.framing import (
+    ImportOptions,
+    generation_file,
+    language_codes,
+)
 from lexbeam.models.importers.huggingface.settings import Settings
 from lexbeam.models.importers.huggingface.vocabularies import vocabulary_file
 from lexbeam.models.model import Framing
@@ -71,7 +75,8 @@ def import_checkpoint(
     name = _name(settings.get("_name_or_path"), folder)
     with refusing_damage(config):
         framing = family.framing(text, options)
-        _check_framing(framing, network.config)
+        with naming(generation_file(folder, "decoder_start_token_id")):
+            _check_framing(framing, network.config)
         bundle.write(
             network.config,
             network.weights,

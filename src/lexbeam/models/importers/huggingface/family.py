@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import register_all
+from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Float32
 from lexbeam.models.importers.huggingface.framing import (
@@ -20,6 +21,7 @@ from lexbeam.models.importers.huggingface.framing import (
     cut_prefix,
     excluded_tokens,
     find_eos,
+    generation_file,
     read_generation,
 )
 from lexbeam.models.importers.huggingface.pieces import PieceModel
@@ -80,7 +82,8 @@ class Family(ABC):
     def framing(self, text: Vocabularies, options: ImportOptions) -> Framing:
         """Return the tokens around source and output, as transformers adds them."""
         generation = read_generation(self.folder, self.settings)
-        eos = find_eos(generation, text)
+        with naming(generation_file(self.folder, "eos_token_id")):
+            eos = find_eos(generation, text)
         around = self.surroundings(
             Surroundings(
                 (),

@@ -46,6 +46,12 @@ def read_generation(folder: Path, settings: Settings) -> Mapping[str, Any]:
     return {**settings.values, **{name: v for name, v in chosen.items() if v is not None}}
 
 
+def generation_file(folder: Path, name: str) -> Path:
+    """Return the file that a setting of generation is from."""
+    path = folder / "generation_config.json"
+    return path if read_json_if_there(path).get(name) is not None else folder / "config.json"
+
+
 def find_eos(generation: Mapping[str, Any], text: Vocabularies) -> int:
     """Return the end of sentence, on which generation and vocabulary have to agree."""
     eos = generation.get("eos_token_id")
@@ -102,7 +108,8 @@ def excluded_tokens(folder: Path, generation: Mapping[str, Any]) -> tuple[int, .
     """Return the tokens that generation never takes."""
     words = generation.get("bad_words_ids") or []
     if any(len(word) != 1 for word in words):
-        raise ModelError(f"{folder}: bad_words_ids of several tokens are not supported: {words}")
+        path = generation_file(folder, "bad_words_ids")
+        raise ModelError(f"{path}: bad_words_ids of several tokens are not supported: {words}")
     single = [word[0] for word in words] + list(generation.get("suppress_tokens") or [])
     return tuple(dict.fromkeys(single))
 

@@ -55,6 +55,8 @@ class Special(NamedTuple):
     eos: str = "</s>"
     unknown: str = "<unk>"
     control: frozenset[str] = frozenset()
+    files: tuple[str, str] = ("", "")
+    """The names of the files that the first two are from, for errors."""
 
 
 class PieceModel:
@@ -99,9 +101,10 @@ class PieceModel:
         Single characters among them become normal pieces with a low score, so that they are
         not unknown. Pieces without an id follow after ``size`` and are marked as unused.
         """
-        for token in (special.eos, special.unknown):
+        for token, file in zip((special.eos, special.unknown), special.files, strict=True):
             if token not in ids:
-                raise ModelError(f"the token {token!r} is missing")
+                of = file and f" of {file}"
+                raise ModelError(f"the token {token!r:.60}{of} is missing from the vocabulary")
         known = {piece.text: piece for piece in self.pieces}
         last = min(piece.score for piece in self.pieces) - _LAST_RESORT
         pieces = [Piece(f"<unused {index}>", kind=Kind.CONTROL) for index in range(size)]

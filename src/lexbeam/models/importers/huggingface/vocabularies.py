@@ -65,7 +65,7 @@ def renumber(
     ids = {**ids, **added}
     control = frozenset(added) | frozenset(FAIRSEQ_FIRST) | names.control
     special = names._replace(control=control - {names.unknown})
-    with naming(folder):
+    with naming(vocabulary_file(folder, "vocab.json")):
         data = model.renumbered(ids, size, special=special)
     return Vocabularies(data, None, ids, ids, special.eos)
 
@@ -92,15 +92,19 @@ def read_ids(path: Path) -> dict[str, int]:
 
 def special_tokens(folder: Path) -> Special:
     """Return the tokens that are no text, by the names that the checkpoint gives them."""
-    settings = {
-        **read_json_if_there(folder / "tokenizer_config.json"),
-        **read_json_if_there(folder / "special_tokens_map.json"),
-    }
+    files = ("tokenizer_config.json", "special_tokens_map.json")
+    origins: dict[str, str] = {}
+    settings: dict[str, Any] = {}
+    for name in files:
+        values = read_json_if_there(folder / name)
+        settings |= values
+        origins |= dict.fromkeys(values, name)
     roles = ("bos_token", "pad_token", "cls_token", "sep_token", "mask_token")
     control = {_content(settings[role]) for role in roles if settings.get(role)}
     eos = _content(settings.get("eos_token") or "</s>")
     unknown = _content(settings.get("unk_token") or "<unk>")
-    return Special(eos, unknown, frozenset(control) | {"<pad>"})
+    named_in = origins.get("eos_token", ""), origins.get("unk_token", "")
+    return Special(eos, unknown, frozenset(control) | {"<pad>"}, named_in)
 
 
 def _content(token: Any) -> str:

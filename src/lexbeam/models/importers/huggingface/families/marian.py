@@ -17,6 +17,7 @@ from lexbeam.models.importers.huggingface.framing import (
     Surroundings,
     unknown_language,
 )
+from lexbeam.models.importers.huggingface.model_card import CARD, aligned_head
 from lexbeam.models.importers.huggingface.pieces import Kind
 from lexbeam.models.importers.huggingface.renamed_weights import Network, RenamedWeights
 from lexbeam.models.importers.huggingface.vocabularies import (
@@ -25,9 +26,6 @@ from lexbeam.models.importers.huggingface.vocabularies import (
     read_pieces,
     special_tokens,
 )
-
-_ALIGNED = "transformer-align"
-"""What OPUS-MT calls models that were trained with guided alignment."""
 
 
 class Marian(Family, model_types=("marian",)):
@@ -66,9 +64,7 @@ class Marian(Family, model_types=("marian",)):
 
     def alignment(self, config: TransformerConfig) -> tuple[int, int] | None:
         """Return the head that Marian's guided alignment trains, if the model card names it."""
-        card = self.folder / "README.md"
-        text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
-        return (config.decoder_layers - 1, 0) if _ALIGNED in text else None
+        return aligned_head(self.folder / CARD, config.decoder_layers)
 
     def surroundings(
         self,

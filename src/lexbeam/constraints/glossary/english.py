@@ -1,0 +1,119 @@
+"""What English says against a noun: that it is a verb here, or part of a set expression.
+
+Nothing is parsed: a few words before and behind a term decide, and where they do not, the term is
+taken to be the noun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BEFORE_VERBS = _words(
+    "can could may might must shall should will would cannot not you we they i who lets"
+)
+DETERMINERS = _words(
+    "the a an this that these those your its their our my his her all any each every it them "
+    "another some"
+)
+_BEFORE_NOUNS = DETERMINERS | _words(
+    "of in on at by for from with without to as and or no other more most many several both same "
+    "new following"
+)
+_RELATIVES = frozenset(("that", "which", "it"))
+
+_VERBS_TOO = _words(
+    "access address alert archive attribute backup benchmark block bookmark branch build call "
+    "cause change check click code command comment contact control copy cost count date debug "
+    "design detail display document download drop edit end escape exit experience export filter "
+    "flag focus format function group guide handle help highlight host import increase index "
+    "input install interface issue label launch limit link list load lock log map mark match "
+    "measure merge message model monitor move name need note number object offer open order "
+    "output package pair pass pause place plan point position post preview print process profile "
+    "program project prompt query queue rate read record reference refresh release reply report "
+    "request reset restore result return review route run sample save scale schedule scope scroll "
+    "search select set share shift sign signal size sort source split start state step stop store "
+    "stream structure support switch table tag target test time trace track transfer trigger type "
+    "update upgrade upload use value view visit watch work wrap write zoom"
+)
+"""Nouns of software that are verbs as well."""
+
+_TAKE_TO = _words(
+    "access according add added addition adds adjacent applied applies apply applying assign "
+    "assigned assigns attach attached attaches attaching back belong belonging belongs bind binds "
+    "bound changes close closest committed compare compared comparable connect connected "
+    "connecting connection connections connects contrast convert converted converts copied copies "
+    "copy correspond corresponding corresponds due equal equivalent export exported exports go "
+    "goes going limited link linked links log logged map mapped maps migrate migrated move moved "
+    "moves navigate next opposed point points prior rather refer reference references referred "
+    "referring refers regard related relation relative respect respond responds restricted return "
+    "returned returns right save saved saves scroll send sending sends sent similar specific "
+    "subject subscribe subscribed switch updates up write writes written"
+)
+"""What *to* belongs to, so that a noun comes behind it: *applies to query results*."""
+
+_KINDS_OF_NAMES = _words(
+    "attribute attributes class classes constructor element elements enum enumeration event events "
+    "function functions interface interfaces keyword method methods namespace object objects "
+    "operator operators parameter parameters property properties statement statements struct type "
+    "variable variables"
+)
+"""What the names in the source of a program are names of: *the Process class*."""
+
+_SET_EXPRESSIONS = {
+    ("for",): frozenset(("example", "instance")),
+    ("in",): frozenset(("order", "case", "addition", "general", "particular", "turn", "place")),
+    ("by",): frozenset(("default", "means", "way")),
+    ("as", "a"): frozenset(("result", "rule")),
+}
+"""Words that say nothing of their own behind others: *for example*."""
+
+
+def is_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
+    """Return whether a term that could be a noun is seen to be a verb.
+
+    ``words`` are those of a text in lower case, ``first`` and ``end`` the index of the first word
+    of the term and that after its last. ``begins``: a sentence begins with it.
+    """
+    before = "" if begins or not first else words[first - 1]
+    behind = words[end] if end < len(words) else ""
+    last = words[end - 1]
+    if before in _BEFORE_VERBS or (last.endswith("s") and before in _RELATIVES):
+        return True
+    if before == "to" and end == first + 1 and last in _VERBS_TOO:
+        return behind in DETERMINERS or first < 2 or words[first - 2] not in _TAKE_TO
+    if last == "results" and behind in ("in", "from"):
+        return True
+    if last.endswith("ing") and (behind == "up" or behind in DETERMINERS - {"that"}):
+        return True
+    if behind in DETERMINERS:
+        return begins or before == "to" or (last.endswith("s") and _is_third_person(words[:first]))
+    return False
+
+
+def _is_third_person(before: Sequence[str]) -> bool:
+    """Return whether some words can be before a verb in the third person that has an object.
+
+    A noun goes before *lists the*, *changes a*, nothing that has to go before another noun; or
+    another such verb, as in *loads and processes a*.
+    """
+    if before[-1] in ("and", "or"):
+        return before[-2:-1] != [] and before[-2].endswith("s") and before[-2].isalpha()
+    return before[-1][:1].isalpha() and before[-1] not in _BEFORE_NOUNS
+
+
+def is_in_set_expression(words: Sequence[str], first: int, end: int) -> bool:
+    """Return whether a term is the last word of a set expression: *example* in *for example*."""
+    return end == first + 1 and any(
+        words[first] in nouns and tuple(words[max(first - len(before), 0) : first]) == before
+        for before, nouns in _SET_EXPRESSIONS.items()
+    )
+
+
+def is_named_before(words: Sequence[str], end: int) -> bool:
+    """Return whether what ends before an index is named by the word there: *the Process class*."""
+    return end < len(words) and words[end] in _KINDS_OF_NAMES

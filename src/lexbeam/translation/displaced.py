@@ -1,0 +1,175 @@
+"""What tied constraints displace: the words that a draft says for their sources.
+
+A draft is a quick translation without constraints. A term is to replace the word that the model
+would have said, so that this word is avoided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.search.arrays import ScoreArray, Tokens
+from lexbeam.search.automaton.patterns import Beginning
+from lexbeam.search.beam import Hypothesis
+from lexbeam.text.casing import variants
+from lexbeam.text.phrases import Spelling
+from lexbeam.text.spelling import TargetText, spell_inside, token_of
+from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.token_offsets import tokens_in
+from lexbeam.text.vocabulary import SPACE
+from lexbeam.text.word_boundaries import are_glued, is_word_character
+from lexbeam.translation.document import Document
+from lexbeam.translation.sentence import SentenceState
+
+CLEAR = 0.5
+"""The share of attention from which on a word of a draft is taken to translate a source."""
+
+FAINT = 0.15
+"""The share of attention up to which a word of a draft does not translate a source."""
+
+SHORT = 3
+"""Letters of a word that is more likely to go with a term than to be replaced by it."""
+
+
+def find_displaced(
+    document: Document, sentence: SentenceState, draft: Hypothesis
+) -> list[tuple[int, ...]]:
+    """Return the tokens of what a draft says for the sources of tied constraints."""
+    if draft.attention is None:
+        return []
+    pieces = document.target.pieces(draft.tokens)
+    words = split_words(pieces)
+    written = ["".join(pieces[start:end]).strip(SPACE).casefold() for start, end in words]
+    demanded = _demanded_words(document)
+    displaced: dict[str, None] = {}
+    for tokens in document.ties(sentence, sentence.assigned).values():
+        share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
+        clear = [
+            (most, document.target.decode(draft.tokens[start:end]).strip())
+            for word, (start, end) in zip(written, words, strict=True)
+            if (most := float(share[start:end].max())) >= CLEAR and written.count(word) == 1
+        ]
+        several = _has_several_words(document, sentence, tokens)
+        displaced |= dict.fromkeys(said_for(clear, several))
+    usable = [
+        word
+        for word in displaced
+        if word.casefold() not in demanded and not _has_part(document, sentence, word)
+    ]
+    found = dict.fromkeys(way for word in usable for way in _ways_to_say(word, document.vocabulary))
+    # What is inside of something demanded can't be avoided, here or in a later search.
+    ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
+    found |= dict.fromkeys(_torn(ways, document.vocabulary))
+    return [each for each in found if not any(find_subsequence(way.ids, each) for way in ways)]
+
+
+def count_other_uses(
+    document: Document, sentence: SentenceState, draft: Hypothesis
+) -> dict[int, int]:
+    """Return how often a draft says terms for other words than their sources, by their numbers.
+
+    *Nation* is *nação*, too, where *nação* is the term for *country*. What is kept as it is in the
+    source has no other use.
+    """
+    if draft.attention is None:
+        return {}
+    sources: dict[int, set[int]] = {}
+    for index, tokens in document.ties(sentence, sentence.assigned).items():
+        number = document.units[sentence.assigned[index].unit]
+        sources.setdefault(number, set()).update(tokens)
+    text, spans = document.text_of(sentence, draft), document.target.token_spans(draft.tokens)
+    uses: dict[int, int] = {}
+    for number, tied in sources.items():
+        demand = document.demands[number]
+        if demand.asked.at_most is None or demand.asked.is_source_in(document.text):
+            continue
+        said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
+        uses[number] = sum(_is_for_others(draft.attention[place], sorted(tied)) for place in said)
+    return {number: count for number, count in uses.items() if count}
+
+
+def _is_for_others(attention: ScoreArray, tied: Sequence[int]) -> bool:
+    """Return whether tokens attend clearly, and not to some source. # shape: (tokens, source)."""
+    own = float(attention[:, tied].sum(axis=1).max(initial=0.0))
+    return own < FAINT and float(attention.max(initial=0.0)) >= CLEAR
+
+
+def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
+    """Return the tokens of phrases with a space between them and a hyphen: *Core- Projekt*."""
+    hyphen = token_of(target, "-")
+    return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
+
+
+@lru_cache(maxsize=1 << 14)
+def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
+    """Return the tokens of a word in any case.
+
+    Without a space before it, too: a word that is replaced should not come back behind a hyphen,
+    as part of a compound.
+    """
+    spaced = [target.spell_prefix(each.text) for each in variants(word, "any")]
+    ways = [way for way in (*spaced, *spell_inside(target, word)) if not way.pieces]
+    found = dict.fromkeys(way.ids for way in ways)
+    # Else a longer word may come up that says the same, or is none: *computerss*.
+    return [Beginning(each) if len(word) > SHORT else each for each in found]
+
+
+def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:
+    """Return whether a word is a compound with something demanded that may be in one."""
+    demands = (document.demand(piece.unit).surface for piece in sentence.assigned)
+    return any(each.compound and bool(each.find(word)) for each in demands)
+
+
+def said_for(clear: Sequence[tuple[float, str]], several: bool) -> list[str]:
+    """Return the words that are said for a source: the best one, or all for several words.
+
+    ``clear`` has the words that attend to it, and how much.
+    """
+    words = [(share, text) for share, text in clear if any(map(is_word_character, text))]
+    longer = [(share, text) for share, text in words if len(text) > SHORT]
+    if several:
+        return [text for _, text in longer]
+    return [max(longer or words)[1]] if words else []
+
+
+def _has_several_words(document: Document, sentence: SentenceState, tokens: Sequence[int]) -> bool:
+    """Return whether there is a space between source tokens."""
+    spans = document.token_spans(sentence)
+    start, end = spans[min(tokens)][0], spans[max(tokens)][1]
+    return " " in sentence.part.text[start:end].strip()
+
+
+def _demanded_words(document: Document) -> set[str]:
+    """Return all words of what is demanded, in any sentence and form, in lower case.
+
+    What has no place yet may come to be placed in any sentence: nothing of it may be avoided.
+    """
+    return words_of([demand.asked for demand in document.demands])
+
+
+def words_of(demanded: Sequence[Constraint]) -> set[str]:
+    """Return all words of what is demanded, in any form, in lower case."""
+    forms = [form.casefold() for each in demanded for part in each.parts for form in part]
+    return {word for form in forms for word in (form, *form.split(), *re.findall(r"\w+", form))}
+
+
+def split_words(pieces: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the words that pieces make up, each as its first piece and the one after its last."""
+    starts = [
+        i
+        for i, piece in enumerate(pieces)
+        if i == 0 or piece.startswith(SPACE) or not _goes_on(pieces[i - 1], piece)
+    ]
+    return list(pairwise([*starts, len(pieces)]))
+
+
+def _goes_on(before: str, piece: str) -> bool:
+    """Return whether a piece goes on with the word of the piece before it."""
+    left, right = before.replace(SPACE, " "), piece.replace(SPACE, " ")
+    return bool(left and right) and are_glued(left[-1], right[0])

@@ -1,0 +1,128 @@
+"""Compounds of a draft that have what is demanded as one of their parts.
+
+A term that may be part of a compound (`lexbeam.text.compounds`) and is one in a draft, a quick
+translation without constraints, is left there. A term that would have to be torn out of one word
+for two of the source is let go of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lexbeam.search.arrays import ScoreArray
+from lexbeam.search.beam import Hypothesis
+from lexbeam.text.compounds import compound_around
+from lexbeam.text.word_boundaries import stands_alone
+from lexbeam.translation.displaced import find_displaced, split_words
+from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.sentence import SentenceState
+
+JOINED = 2.0
+"""The log-probability that a term may cost whose source is joined with another word."""
+
+JOINED_SHARE = 0.35
+"""The share of attention to another source from which on a word of a draft translates both."""
+
+
+def draft_compounds(
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
+    """Draft the sentences of which something may be in a compound.
+
+    What the search has to know of such a compound depends on the draft, so that the draft has to
+    be there before the search. The draft is a free translation: where it has everything, it is
+    taken as it is.
+    """
+    some = [
+        each
+        for each in sentences
+        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+    ]
+    found = (yield [document.draft(each) for each in some]) if some else []
+    for sentence, hypotheses in zip(some, found, strict=True):
+        if hypotheses:
+            sentence.left = _leave_joined(document, sentence, hypotheses[0])
+            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0]) | sentence.left
+            sentence.displaced = find_displaced(document, sentence, hypotheses[0])
+            if may_be_free(sentence) and document.has_everything(sentence, hypotheses[0]):
+                sentence.take(hypotheses, [])
+                sentence.searched = list(sentence.assigned)
+
+
+def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Return the units that may be in compounds and that a draft has; let the search know them.
+
+    A compound is said where the model attends to the sources of all its parts. And its pieces may
+    be others than the search knows: one for the whole compound. Of several copies of a term all
+    are returned if there is one: to the search they are the same.
+    """
+    text = document.text_of(sentence, draft)
+    units = set()
+    for piece in sentence.assigned:
+        demand = document.demand(piece.unit)
+        for part, *_ in demand.surface.find(text, len(text)) if demand.asked.compound else ():
+            if not stands_alone(text, part):
+                tokens = document.target.tokens_at(draft.tokens, compound_around(text, part))
+                demand = demand.also(tokens, text[slice(*part)])
+            units.add(piece.unit)
+        document.demands[document.units[piece.unit]] = demand
+    return units
+
+
+def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Let go, for a small price, of terms whose source a draft joins with the next word to one.
+
+    *Command prompt* is *Eingabeaufforderung*: to tear *Befehl* out of that would spoil it. Only
+    terms of glossaries that may be in compounds are let go of, and where one occurs several times,
+    only if the draft has the others. The units are returned.
+    """
+    if draft.attention is None:
+        return set()
+    words = split_words(document.target.pieces(draft.tokens))
+    joined: dict[int, set[int]] = {}
+    for index, tokens in document.ties(sentence, sentence.assigned).items():
+        following = _next_word(document, sentence, tokens)
+        if _is_joined(draft.attention, words, tokens, following):
+            unit = sentence.assigned[index].unit
+            joined.setdefault(document.units[unit], set()).add(unit)
+    left = set()
+    for number, units in joined.items():
+        demand, asked = document.demands[number], document.units.count(number)
+        said = len(demand.surface.find(document.text_of(sentence, draft), asked))
+        by_glossary = demand.asked.source is None and demand.asked.soft is None
+        if by_glossary and demand.asked.compound and said < asked <= said + len(units):
+            document.demands[number] = replace(demand, asked=replace(demand.asked, soft=JOINED))
+            left |= units
+    return left
+
+
+def _next_word(document: Document, sentence: SentenceState, tokens: Sequence[int]) -> list[int]:
+    """Return the source tokens of the word behind others; none if something is between them."""
+    spans, text = document.token_spans(sentence), sentence.part.text
+    end = spans[max(tokens)][1]
+    found = re.match(r" ?(\w{4,})", text[end:])
+    if not found or not text[end - 1 : end + 1].strip():
+        return []
+    start, stop = end + found.start(1), end + found.end(1)
+    return [i for i, (first, last) in enumerate(spans) if first < stop and last > start]
+
+
+def _is_joined(
+    attention: ScoreArray,
+    words: Sequence[tuple[int, int]],
+    tokens: Sequence[int],
+    following: Sequence[int],
+) -> bool:
+    """Return whether the word of a draft that attends most to some tokens does to others, too."""
+    if not following or not words:
+        return False
+    here = [float(attention[a:b, list(tokens)].sum(axis=1).max()) for a, b in words]
+    start, end = words[int(np.argmax(here))]
+    return float(attention[start:end, list(following)].sum(axis=1).max()) >= JOINED_SHARE

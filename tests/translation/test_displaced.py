@@ -1,0 +1,92 @@
+"""What terms displace, on the embedded model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lexbeam
+from lexbeam.search import Beginning
+from lexbeam.translation import displaced
+from lexbeam.translation.displaced import split_words
+
+
+@pytest.fixture(scope="module")
+def translator() -> lexbeam.Translator:
+    return lexbeam.load()
+
+
+def test_words_of_pieces() -> None:
+    pieces = ["▁Die", "▁Fab", "rik", ",", "▁„", "Werk", "“"]
+    assert split_words(pieces) == [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7)]
+    assert split_words([]) == []
+
+
+def test_no_longer_word_begins_with_a_displaced_one(translator: lexbeam.Translator) -> None:
+    target = translator._target
+    long, short = displaced._ways_to_say("Fabrik", target), displaced._ways_to_say("zu", target)
+    assert {target.decode(way) for way in long} >= {"Fabrik", "fabrik", "FABRIK"}
+    assert all(isinstance(way, Beginning) for way in long)
+    assert not any(isinstance(way, Beginning) for way in short)
+
+
+def test_what_is_demanded_in_another_place_is_not_avoided(translator: lexbeam.Translator) -> None:
+    """The word that a term replaces is part of a constraint that has no place yet."""
+    text = "Please enter your name. Then click the button."
+    glossary = lexbeam.Glossary.from_terms({"button": "Knopf"})
+    found = translator.translate(text, ["„Schaltfläche“"], glossary=glossary, beam_size=2)
+    assert all(report.met for report in found.constraints)
+
+
+def test_what_is_inside_of_a_term_is_not_avoided_by_a_later_search(
+    translator: lexbeam.Translator,
+) -> None:
+    # The draft says "Vektor" for the source, whose pieces stand in the term too. A term that costs
+    # so much is searched for a second time.
+    result = translator.translate(
+        "Begin by creating an R variable, stateAbb, and defining the vector of strings to add to "
+        "it, as follows.",
+        constraints=[{"text": "Zeichenfolgenvektor", "source": [60, 66]}],
+    )
+    assert result.constraints[0].met
+
+
+def test_what_a_term_displaces_may_still_be_in_the_prefix(
+    translator: lexbeam.Translator,
+) -> None:
+    tied = {"text": "Donaudampfschiff", "source": "factory"}
+    result = translator.translate("The factory is new.", [tied], prefix="Die Fabrik ", beam_size=3)
+    assert result.text.startswith("Die Fabrik ")
+    assert result.constraints[0].met
+
+
+def test_a_term_is_not_torn_from_a_hyphen(translator: lexbeam.Translator) -> None:
+    target = translator._target
+    torn = displaced._torn(target.spell_all("Werk"), target)
+    assert torn
+    assert {target.decode([*target.spell("Core").ids, *each]) for each in torn} == {"Core- Werk"}
+    text = "The company wants to build a new factory in Berlin."
+    found = translator.translate(text, [{"text": "Werk", "source": "factory"}]).text
+    assert "- Werk" not in found
+
+
+def test_a_term_that_translates_another_word_as_well_is_said_for_both(
+    translator: lexbeam.Translator,
+) -> None:
+    text, glossary = "My house is a building.", lexbeam.Glossary.from_terms({"house": "Gebäude"})
+    assert "Haus" in translator.translate(text).text
+    result = translator.translate(text, glossary=glossary)
+    assert result.text.count("Gebäude") == 2
+    assert "Haus" not in result.text
+    assert result.constraints[0].met
+    # Where there is no room for both, one has to do.
+    short = translator.translate(text, glossary=glossary, max_length=4)
+    assert short.constraints[0].met
+
+
+def test_a_term_is_for_another_word_only_where_attention_is_clear() -> None:
+    attention = np.array([[0.7, 0.1, 0.2], [0.3, 0.3, 0.4]], np.float32)
+    assert displaced._is_for_others(attention[:1], [1])
+    assert not displaced._is_for_others(attention[:1], [2])
+    assert not displaced._is_for_others(attention[1:], [1])
+    assert not displaced._is_for_others(attention[:0], [1])

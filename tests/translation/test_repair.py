@@ -1,0 +1,55 @@
+"""Limits of words in texts of several sentences; the toy model repeats what it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from lexbeam.translation.translator import Translator
+
+# The bracket is there for other pieces: a word behind it has no space of its own.
+THREE = "The cat sat. The cat and (gato) the cat sat."
+
+
+def times(text: str, word: str) -> int:
+    return len(re.findall(rf"\b{word}\b", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (THREE, {"text": "cat", "exactly": 1}),
+        (THREE, {"text": "cat", "exactly": 2}),
+        (THREE, {"text": "cat", "at_most": 1}),
+        (THREE, {"text": "cat", "at_most": 2}),
+        (THREE, {"text": "cat", "exactly": 5}),
+        ("(gato) cat. Cat (gato) sat.", {"text": "gato", "exactly": 1}),
+        ("(gato) cat. Cat (gato) sat.", {"text": "gato", "at_most": 1}),
+        ("(gato) cat. Cat (gato) and (gato) sat.", {"text": "gato", "exactly": 2}),
+        ("A cat sat. Cat (gato) and (gato) sat.", {"text": "gato", "at_most": 1}),
+    ],
+)
+def test_a_limit_holds_for_all_sentences_together(
+    translator: Translator, text: str, shape: dict[str, Any]
+) -> None:
+    free = times(translator.translate(text).text, shape["text"])
+    assert free > 1
+    found = translator.translate(text, [shape])
+    assert found.constraints[0].met
+    if "exactly" in shape:
+        assert times(found.text, shape["text"]) == shape["exactly"]
+    assert 1 <= times(found.text, shape["text"]) <= shape.get("at_most", 5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_tied_and_limited_stays_in_the_sentence_of_its_source(
+    translator: Translator, count: int
+) -> None:
+    start = THREE.index("gato")
+    shape = {"text": "cat", "exactly": count, "source": [start, start + 4]}
+    found = translator.translate(THREE, [shape])
+    assert found.constraints[0].met
+    first, second = found.text.split(". ")
+    assert (times(first, "cat"), times(second, "cat")) == (0, count)
