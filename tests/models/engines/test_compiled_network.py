@@ -235,6 +235,15 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
         OnnxEngine(graphs, TokenRules(VOCABULARY, 0))
 
 
+@pytest.mark.parametrize("name", ["rnn_Wf", "context_Wq", "ffn_W2", "rnn_bf", "ffn_ffn_ln_scale"])
+def test_weights_that_do_not_fit_together_are_refused(name: str) -> None:
+    weights = rounded(SMALL)
+    weight = networks.random_weights(SMALL)[f"decoder_l1_{name}"][:, :-16]
+    weights[f"decoder_l1_{name}"] = quantise(weight, 24.0) if len(weight) > 1 else weight
+    with pytest.raises(ModelError):
+        OnnxEngine(SMALL.build(weights, bare=True), TokenRules(VOCABULARY, 0))
+
+
 def test_arrays_that_do_not_fit_are_refused() -> None:
     compiled, _ = pair()
     state = compiled.start(SOURCES[:1], [[]])

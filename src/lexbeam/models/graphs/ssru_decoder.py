@@ -30,6 +30,8 @@ _USUAL = {
     "positions": "sinusoids",
 }
 """What a network has to be like, dropout left out."""
+_NORMED, _NORM = ("rnn_ffn", "context_Wo", "ffn_ffn"), ("scale", "bias")
+_BIASES = ("rnn_bf", "context_bq", "context_bo", "ffn_b2")
 
 
 class SsruDecoder(NamedTuple):
@@ -60,6 +62,8 @@ class SsruDecoder(NamedTuple):
             return None
         if not isinstance(table, Int8Matrix):
             return None
+        if not _have_usual_shapes(config, weights):
+            return None  # the runtime says what is wrong
         dense = list(_dense_layers(config, weights))
         matrices = [matrix for matrix, _ in dense if matrix is not None]
         sizes = [config.size_of_head, *(matrix.shape[1] for matrix in matrices)]
@@ -82,6 +86,24 @@ class SsruDecoder(NamedTuple):
             np.array(table.values, order="C"),
             table.scale.reshape(-1) * np.float32(factor),
         )
+
+
+def _have_usual_shapes(config: TransformerConfig, weights: Weights) -> bool:
+    """Return whether all weights of the decoder fit together."""
+    dim, fits = config.dim, True
+    for layer in range(1, config.decoder_layers + 1):
+        prefix = f"decoder_l{tied_layer(config, layer)}"
+        inner = weights[f"{prefix}_ffn_W1"].shape[-1]
+        square = ("rnn_W", "rnn_Wf", "context_Wq", "context_Wo")
+        shapes = {**dict.fromkeys(square, (dim, dim)), "ffn_W1": (dim, inner)}
+        shapes["ffn_W2"] = inner, dim
+        fits &= all(weights[f"{prefix}_{name}"].shape == shape for name, shape in shapes.items())
+        vectors = [f"{name}_ln_{kind}" for name in _NORMED for kind in _NORM]
+        sizes = {**dict.fromkeys([*vectors, *_BIASES], dim), "ffn_b1": inner}
+        fits &= all(
+            _vector(weights, f"{prefix}_{name}").size == size for name, size in sizes.items()
+        )
+    return fits
 
 
 def _vector(weights: Weights, name: str) -> Float32:
@@ -118,6 +140,6 @@ def _side_by_side(left: Int8Matrix | None, right: Int8Matrix | None) -> Int8Matr
 def _norms(config: TransformerConfig, weights: Weights) -> Iterator[Float32]:
     for layer in range(1, config.decoder_layers + 1):
         prefix = f"decoder_l{tied_layer(config, layer)}"
-        for name in ("rnn_ffn", "context_Wo", "ffn_ffn"):
-            for kind in ("scale", "bias"):
+        for name in _NORMED:
+            for kind in _NORM:
                 yield _vector(weights, f"{prefix}_{name}_ln_{kind}")
