@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lexbeam.cli.main import COMMANDS, main
 from lexbeam.errors import MissingExtraError, ModelError
 from lexbeam.models import registry
+from lexbeam.models.engines import compiled_network
 from lexbeam.search import kernel
 from lexbeam.text.word_boundaries import contains
 from lexbeam.translation.translator import Translator
@@ -390,9 +391,11 @@ def test_train_says_what_is_wrong_with_a_configuration(tmp_path: Path) -> None:
 
 
 def test_info_shows_what_a_model_is() -> None:
-    runs = kernel.describe()
-    assert run("info", "x").stdout == f"name    echo\nkernel  {runs}\n"
-    assert json.loads(run("info", "x", "--json").stdout) == {"name": "echo", "kernel": runs}
+    search, networks = kernel.describe(), compiled_network.describe()
+    shown = f"name      echo\nkernel    {search}\nnetworks  {networks}\n"
+    assert run("info", "x").stdout == shown
+    facts = {"name": "echo", "kernel": search, "networks": networks}
+    assert json.loads(run("info", "x", "--json").stdout) == facts
 
 
 def test_models_lists_what_was_pulled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lexbeam.models.engines import compiled_network
 from lexbeam.search import kernel
 from lexbeam.translation.translator import load
 
@@ -23,7 +24,8 @@ def command(model: str | None, as_json: bool) -> None:
       lexbeam info en-pt
       lexbeam info ./my-model --json
     """
-    facts = {**load(model).info, "kernel": kernel.describe()}
+    runs = {"kernel": kernel.describe(), "networks": compiled_network.describe()}
+    facts = {**load(model).info, **runs}
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return

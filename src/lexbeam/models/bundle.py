@@ -50,6 +50,7 @@ from lexbeam.models.bundle_weights import (
     with_multipliers,
     write_weights,
 )
+from lexbeam.models.engines.compiled_network import LEVEL
 from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.file_reading import naming
 from lexbeam.models.graphs.architecture import Architecture, read_architecture
@@ -242,13 +243,14 @@ def load(path: str | Path, threads: int = 1) -> Model:
     further = _FurtherGraphs(folder, manifest, config, alignment, sample)
     with naming(folder / WEIGHTS), read_weights(folder / WEIGHTS) as weights:
         engine = OnnxEngine(
-            config.build(weights, shortlist=listed is not None, sample=sample),
+            config.build(weights, shortlist=listed is not None, sample=sample, bare=LEVEL > 0),
             token_rules(sizes, target, framing),
             shortlist=listed,
             positions=config.position_tables(weights),
             threads=threads,
             make_attending=further.attending,
             make_draft=further.draft,
+            alignment=(alignment["layer"], alignment["head"]) if alignment else None,
         )
     info = {
         "type": "bundle",
@@ -294,7 +296,8 @@ class _FurtherGraphs:
     def attending(self, single: bool) -> bytes:
         """Write a decoder that says where it looks."""
         with self._read() as weights:
-            return self._config.build_attending(weights, single=single, **self._options)
+            further = {"bare": LEVEL > 0, **self._options}
+            return self._config.build_attending(weights, single=single, **further)
 
     def draft(self, attends: bool) -> bytes | None:
         """Write a graph for drafts, if the network has one."""

@@ -475,8 +475,6 @@ done:
 
 /* --- the module -------------------------------------------------------------------------------- */
 
-#define FUNCTION(name, function) {name, (PyCFunction)(void (*)(void))function, METH_FASTCALL, NULL}
-
 static PyMethodDef functions[] = {
     FUNCTION("tables", make_tables),
     FUNCTION("ask", ask),
@@ -493,17 +491,11 @@ static PyMethodDef functions[] = {
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernel", NULL, -1, functions,
                                     NULL, NULL, NULL, NULL};
 
-#ifndef SOURCE_CHECKSUM
-#define SOURCE_CHECKSUM 0u
-#endif
-
 PyMODINIT_FUNC PyInit__kernel(void) {
     PyObject *created = PyModule_Create(&module);
-    PyObject *checksum = PyLong_FromUnsignedLong(SOURCE_CHECKSUM);
-    if (created != NULL && checksum != NULL && PyModule_AddObjectRef(created, "CHECKSUM", checksum)) {
-        Py_DECREF(created);
-        created = NULL;
+    if (created == NULL || add_checksum(created)) {
+        Py_XDECREF(created);
+        return NULL;
     }
-    Py_XDECREF(checksum);
     return created;
 }

@@ -9,53 +9,22 @@ are equal, and the tests hold them so.
 
 from __future__ import annotations
 
-import os
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-import numpy as np
+from lexbeam.compiled_modules import OFF, SETTING, call, load
 
-SETTING = "LEXBEAM_KERNEL"
-"""The environment variable that turns the compiled kernel off."""
+__all__ = ["call", "compiled", "describe", "switched"]
 
-
-def _load() -> tuple[ModuleType | None, str]:
-    """Return the compiled kernel, or None and why it can't be used."""
-    try:
-        _kernel = import_module("lexbeam.search._kernel")  # it may not be there
-    except ImportError:
-        return None, "the compiled kernel is not built"
-    sources, number = sorted(Path(__file__).parent.glob("_kernel*.[ch]")), 0
-    for path in sources:
-        number = zlib.crc32(path.read_bytes(), number)
-    if sources and number != _kernel.CHECKSUM:
-        return None, "the compiled kernel is older than its source"
-    return _kernel, ""
-
-
-_usable, _reason = _load()
-_off = os.environ.get(SETTING, "").lower() == "off"
-compiled: ModuleType | None = None if _off else _usable
+_usable, _reason = load("lexbeam.search", "_kernel")
+compiled: ModuleType | None = None if OFF else _usable
 """The compiled functions; None: NumPy does it all."""
 
 
 def describe() -> str:
     """Return which implementation runs, for users."""
     return "compiled" if compiled is not None else f"NumPy ({_reason or f'{SETTING}=off'})"
-
-
-def call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call a compiled function; it reads arrays that lie in one piece, so others are copied."""
-    try:
-        return function(*given)
-    except ValueError:
-        arrays = (np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in given)
-        return function(*arrays)
 
 
 @contextmanager

@@ -127,6 +127,6 @@ def measured_code(root: Path) -> list[Path]:
     left_out = [root / name for name in _NOT_MEASURED]
     return [
         path
-        for path in sorted([*root.rglob("*.py"), *root.rglob("_kernel*.so"), *root.rglob("*.pyd")])
+        for path in sorted([*root.rglob("*.py"), *root.rglob("_*.so"), *root.rglob("*.pyd")])
         if not any(path.is_relative_to(each) for each in left_out)
     ]

@@ -30,6 +30,9 @@ class Encoder:
 
     def __init__(self, session: ort.InferenceSession) -> None:
         self._session = session
+        dims = [each.shape[1] for each in session.get_inputs() if each.name == "positions"]
+        self.dim_of_positions: int | None = dims[0] if dims else None
+        """The dimension of the embeddings of positions, if the network takes any."""
         outputs = session.get_outputs()
         self._names = [output.name for output in outputs]
         self._times = [

@@ -1,38 +1,30 @@
-"""The default engine: networks on ONNX Runtime.
+"""The default engine: networks on ONNX Runtime, or compiled where they can be.
 
-A step is one run of the decoder graph (see `lexbeam.models.graphs` for its inputs). Reordering of
-the beam, embedding, network, log-softmax, exclusion, top-k and the scores that were asked for are
-all inside the graph. Only small integer arrays are handled here: which row is in which slot, and
-how token ids map to a shortlist. This code is kept short, because a step takes half a millisecond
-and each call from Python costs a hundredth of that.
-
-A state of fixed size, one vector per layer, is passed as an array: copying twenty kilobytes is
-cheaper than binding them. A state that grows with the output stays in the runtime.
+The encoder is a graph. A step is one run of the decoder graph (see `lexbeam.models.graphs` for its
+inputs), inside which are reordering of the beam, embedding, network, log-softmax, exclusion, top-k
+and the scores that were asked for; or one call of the compiled decoder and one of the compiled
+output layer. Only small integer arrays are handled here. This code is kept short, because a step
+takes a tenth of a millisecond and each call from Python costs a hundredth of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lexbeam.errors import InputError, ModelError
+from lexbeam.models.engines.compiled_decoder import CompiledDecoder
 from lexbeam.models.engines.draft_session import DraftSessions, MakeDraft
 from lexbeam.models.engines.encoding import Encoder
-from lexbeam.models.engines.onnx_batch import (
-    Batch,
-    exclude,
-    indices,
-    tabulate,
-    unlisted_weights,
-    without_finished,
-)
-from lexbeam.models.engines.onnx_session import open_session, run_session
-from lexbeam.models.engines.slots import arrange
+from lexbeam.models.engines.graph_output import GraphOutput
+from lexbeam.models.engines.onnx_batch import Asked, Batch
+from lexbeam.models.engines.onnx_decoder import MakeDecoder, OnnxDecoder
+from lexbeam.models.engines.onnx_session import open_session
+from lexbeam.models.engines.output import CompiledOutput
 from lexbeam.models.engines.tokens import TokenRules
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.positions import SinusoidalPositions, TabledPositions
@@ -41,10 +33,7 @@ from lexbeam.models.shortlist import Shortlist
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.scorer import Scores, WholeDraft
 
-_FOR_DRAFT = ("memory.output_offset",)
-_ANSWERS = ("top_scores", "top_ids", "ask_scores")
-MakeDecoder = Callable[[bool], bytes]
-"""Write a decoder, given whether it serves a single sentence."""
+_NOTHING = np.zeros((1, 0), np.int64)
 
 
 class OnnxState(NamedTuple):
@@ -53,7 +42,7 @@ class OnnxState(NamedTuple):
     batch: Batch
     step: int
     sentences: IntArray  # shape: (rows,), the sentence of each row, within the batch
-    decoder: dict[str, Any]  # first axis: rows
+    decoder: Any  # the decoder's own
 
 
 class OnnxEngine:
@@ -77,49 +66,29 @@ class OnnxEngine:
         threads: int = 1,
         make_attending: MakeDecoder | None = None,
         make_draft: MakeDraft | None = None,
+        alignment: tuple[int, int | None] | None = None,
     ) -> None:
         self._drafts = DraftSessions(make_draft, threads)
         self.attends = make_attending is not None
-        self._make_attending = make_attending
-        self._attending: dict[bool, ort.InferenceSession] = {}
-        self._threads = threads
-        self._make_decoder = partial(open_session, graphs.decoder, threads)
         self._encoder = Encoder(open_session(graphs.encoder, threads))
-        single = graphs.single_decoder
-        self._single_decoder = open_session(single, threads) if single else None
         self._vocabulary_size = tokens.vocabulary_size
         self._source_size = tokens.source_vocabulary_size or tokens.vocabulary_size
         self._eos = tokens.eos
         self._output_start = tuple(tokens.output_start) or (tokens.vocabulary_size,)
-        self._never = (tokens.eos, *(token for token in tokens.never if token != tokens.eos))
-        self._shortlist = shortlist
-        self._sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
         self.word_starts = tokens.word_starts
-        inputs = (self._single_decoder or self._decoder).get_inputs()
-        states = [i for i in inputs if i.name.startswith("state.")]
-        self._state_shapes = {i.name: i.shape for i in states}
-        self._state_grows = any(isinstance(size, str) for i in states for size in i.shape[1:])
-        self._positions = _position_tables(
-            [i.shape[1] for i in inputs if i.name == "positions"], positions
-        )
-        new_states = [name.replace("state.", "next.") for name in self._state_shapes]
-        self._outputs = [*_ANSWERS, *new_states]
-        self._outputs_attending = [*_ANSWERS, "attention", *new_states]
+        self._shortlist = shortlist
+        sample = np.zeros(0, np.int64) if shortlist is None else shortlist.sample
+        self._output: CompiledOutput | GraphOutput = GraphOutput(tokens, sample)
+        if graphs.output is not None:
+            self._output = CompiledOutput(graphs.output, tokens, shortlist)
+        self._decoder: CompiledDecoder | OnnxDecoder
+        if graphs.ssru is not None:
+            self._decoder = CompiledDecoder(graphs.ssru, alignment)
+        else:
+            further = self._output.answers, positions, threads, make_attending
+            self._decoder = OnnxDecoder(graphs, *further)
+        self._positions = _source_positions(self._encoder.dim_of_positions, positions)
         self._try_out()
-
-    @cached_property
-    def _decoder(self) -> ort.InferenceSession:
-        """The decoder for batches, made at its first use."""
-        return self._make_decoder()
-
-    def _attending_decoder(self, single: bool) -> ort.InferenceSession:
-        """The decoder that also says where it looks, made at its first use."""
-        if single not in self._attending:
-            if self._make_attending is None:
-                raise ModelError("this model can't say which source tokens it looks at")
-            graph = self._make_attending(single)
-            self._attending[single] = open_session(graph, self._threads)
-        return self._attending[single]
 
     def _try_out(self) -> None:
         """Take one step, so that weights that don't fit together are reported now."""
@@ -158,28 +127,18 @@ class OnnxEngine:
         _check_source(tokens, self._source_size)
         mask = (np.arange(tokens.shape[1]) < lengths[:, None]).astype(np.int32)
         feed = {"tokens": tokens, "mask": mask}
-        if self._positions:
-            feed["positions"] = self._positions[0].between(0, tokens.shape[1])
-        ids = index = None
+        if self._positions is not None:
+            feed["positions"] = self._positions.between(0, tokens.shape[1])
+        lists: Any = None
         if self._shortlist is not None:
-            lists = [
-                self._shortlist.candidates(source, extra)
-                for source, extra in zip(sources, wanted, strict=True)
-            ]
-            candidates, index = tabulate(lists, self._vocabulary_size, self._never)
-            ids = np.minimum(candidates, self._vocabulary_size - 1)
-            feed["candidates"] = candidates
-        found = self._encode(feed, lengths)
-        if index is not None and self._sample.size:
-            found["memory.unlisted"] = unlisted_weights(index, self._sample)
-        decoder = {
-            name: found.pop(name) if name in found else _empty_state(shape, count)
-            for name, shape in self._state_shapes.items()
-        }
-        single = count == 1 and self._single_decoder is not None
-        for_draft = _set_apart(found) if single else {}
-        batch = Batch(count, found, ids, index, single, for_draft)
-        return self._take_output_start(OnnxState(batch, 0, np.arange(count), decoder))
+            pairs = zip(sources, wanted, strict=True)
+            lists = self._output.lists([self._shortlist.candidates(*each) for each in pairs])
+            feed |= self._output.for_encoder(lists)
+        found = self._encode(feed, lengths) | self._output.memory(lists)
+        memory, decoder, single, for_draft = self._decoder.begin(found, lengths)
+        numbers = np.arange(count)
+        batch = Batch(count, memory, single, lists, numbers, for_draft)
+        return self._take_output_start(OnnxState(batch, 0, numbers, decoder))
 
     def _take_output_start(self, state: OnnxState) -> OnnxState:
         """Take the tokens that every output follows, except the last, which is `bos`."""
@@ -205,47 +164,13 @@ class OnnxEngine:
         if batch.single:
             sentences = _only_sentence(len(tokens))
         else:
-            batch, sentences = without_finished(batch, state.sentences[parents])
-        excluded, excluded_scores = exclude(
-            batch, sentences, ban, hold, self._never, self.word_starts
-        )
-        width = self._vocabulary_size if batch.ids is None else batch.ids.shape[1]
-        feed = {
-            **batch.memory,
-            **state.decoder,
-            "tokens": tokens,
-            "parents": parents,
-            "ask": indices(batch, sentences, ask),
-            "excluded": excluded,
-            "excluded_scores": excluded_scores,
-            "top": _top(min(top, width)),
-        }
-        if not batch.single:
-            feed["row_of_slot"], feed["slot_of_row"] = arrange(sentences, batch.size)
-            if self._sample.size:
-                feed["sentences"] = sentences
-        if self._positions:
-            feed["positions"] = self._positions[1].between(state.step, state.step + 1)
-        if attention:
-            session, outputs = self._attending_decoder(batch.single), self._outputs_attending
-        else:
-            session = self._single_decoder if batch.single else self._decoder
-            outputs = self._outputs
-        answers, decoder = self._run(session, feed, outputs)
-        top_scores, top_ids, ask_scores, *looks = answers
-        if batch.ids is None:
-            top_ids = np.minimum(top_ids, self._vocabulary_size - 1)
-        elif batch.size == 1:
-            top_ids = batch.ids[0].take(top_ids)
-        else:
-            top_ids = batch.ids[sentences[:, None], top_ids]
-        if top > width:
-            top_scores = np.pad(top_scores, ((0, 0), (0, top - width)), constant_values=-np.inf)
-            top_ids = np.pad(top_ids, ((0, 0), (0, top - width)))
-        following = OnnxState(
-            batch, state.step + 1, sentences, dict(zip(self._state_shapes, decoder, strict=True))
-        )
-        return Scores(top_scores, top_ids, ask_scores, following, *looks)
+            batch, sentences = self._decoder.narrow(batch, state.sentences[parents])
+        asked = Asked(ask, ban, hold, top)
+        feed = self._output.feed(batch, sentences, asked)
+        given = state.decoder, state.step, tokens, parents, feed, attention
+        answers, decoder, looks = self._decoder.run(batch, sentences, *given)
+        scored = self._output.read(batch, sentences, asked, answers)
+        return Scores(*scored, OnnxState(batch, state.step + 1, sentences, decoder), looks)
 
     def draft(
         self, state: OnnxState, ask: IntArray, longest: int, attention: bool = False
@@ -254,52 +179,45 @@ class OnnxEngine:
         batch, first = state.batch, np.zeros(1, np.int64)
         if not batch.single or len(state.sentences) != 1:
             return None
-        asked = np.concatenate(([self._eos], ask))[None]
-        excluded, excluded_scores = exclude(batch, first, asked[:, :0], None, self._never, None)
-        feed = {
-            **batch.memory,
-            **batch.for_draft,
-            **state.decoder,
-            "tokens": np.array([self.bos]),
-            "places": np.array(longest + 1),
-            "ask": indices(batch, first, asked),
-            "excluded": excluded,
-            "excluded_scores": excluded_scores,
-            "top": _top(1),
-        }
-        if self._positions:
-            feed["positions"] = self._positions[1].between(state.step, state.step + longest + 1)
-        if batch.ids is not None:
-            feed["ids"] = batch.ids[0]
+        asked = Asked(np.concatenate(([self._eos], ask))[None], _NOTHING, None, 1)
+        if isinstance(self._output, CompiledOutput):
+            return self._draft_by_steps(state, asked, longest + 1, attention)
+        assert isinstance(self._decoder, OnnxDecoder)  # for whom the output layer is in the graph
+        feed = {**batch.memory, **batch.for_draft, **state.decoder, "tokens": np.array([self.bos])}
+        feed |= self._output.feed(batch, first, asked)
+        feed["places"] = np.array(longest + 1)
+        if self._decoder.positions is not None:
+            last = state.step + longest + 1
+            feed["positions"] = self._decoder.positions.between(state.step, last)
+        if batch.lists is not None:
+            feed["ids"] = batch.lists.ids[0]
         answers = self._drafts.run(feed, attention)
         if answers is None:
             return None
         top_scores, top_ids, ask_scores, *looks = answers
-        top_ids = top_ids if batch.ids is None else batch.ids[0].take(top_ids)
+        top_ids = top_ids if batch.lists is None else batch.lists.ids[0].take(top_ids)
         return WholeDraft(top_scores, top_ids, ask_scores, *looks)
+
+    def _draft_by_steps(
+        self, state: OnnxState, asked: Asked, places: int, attends: bool
+    ) -> WholeDraft:
+        """Write a draft step by step, with no more around a step than it needs."""
+        batch, first, decoder = state.batch, np.zeros(1, np.int64), state.decoder
+        tokens, found, looks = np.array([self.bos]), [], []
+        for number in range(state.step, state.step + places):
+            run = self._decoder.run(batch, first, decoder, number, tokens, first, {}, attends)
+            answers, decoder, look = run
+            scored = self._output.read(batch, first, asked, answers)
+            found.append(scored)
+            looks += [] if look is None else [look]
+            best, (tokens,), scores = scored
+            if scores[0, 0] >= best[0, 0]:
+                break
+        best, ids, scores = (np.concatenate(each) for each in zip(*found, strict=True))
+        return WholeDraft(best, ids, scores, np.concatenate(looks) if attends else None)
 
     def _encode(self, feed: dict[str, Any], lengths: IntArray) -> dict[str, Any]:
         return self._encoder.run(feed, lengths)
-
-    def _run(
-        self, session: ort.InferenceSession, feed: dict[str, Any], outputs: list[str]
-    ) -> tuple[list[Any], list[Any]]:
-        """Run a decoder; return what it answers, and the new states."""
-        answers = len(outputs) - len(self._state_shapes)
-        if not self._state_grows:
-            results = run_session(session, outputs, feed)
-            return results[:answers], results[answers:]
-        binding = session.io_binding()
-        for name, value in feed.items():
-            if isinstance(value, np.ndarray):
-                binding.bind_cpu_input(name, value)
-            else:
-                binding.bind_ortvalue_input(name, value)
-        for name in outputs:
-            binding.bind_output(name)
-        session.run_with_iobinding(binding)
-        results = binding.get_outputs()
-        return [value.numpy() for value in results[:answers]], results[answers:]
 
 
 def _check_source(tokens: IntArray, size: int) -> None:
@@ -313,42 +231,15 @@ def _check_source(tokens: IntArray, size: int) -> None:
         )
 
 
-def _position_tables(
-    dims: Sequence[int], tables: tuple[Float32, Float32] | None
-) -> Sequence[SinusoidalPositions | TabledPositions]:
-    """Return the embeddings of positions for source and output, if the network takes any."""
-    if not dims:
-        return ()
-    if tables is not None:
-        return [TabledPositions(table) for table in tables]
-    return [SinusoidalPositions(*dims)] * 2
-
-
-def _set_apart(memory: dict[str, Any]) -> dict[str, Any]:
-    """Take from the memory of a single sentence what its steps don't need; return what drafts do.
-
-    Every input takes its time, and so does an axis of sentences that would have to be added to
-    the rows: its part of the output layer has none.
-    """
-    memory.pop("memory.mask")
-    for name in [name for name in memory if name.startswith("memory.output")]:
-        columns = memory[name][0]
-        memory[name] = columns if name == "memory.output" else columns[0]
-    return {name: memory.pop(name) for name in _FOR_DRAFT if name in memory}
-
-
-def _empty_state(shape: Sequence[int | str], rows: int) -> NDArray[np.float32]:
-    """Return a first state: zeros for each row, and length 0 along an axis that grows."""
-    return np.zeros(
-        (rows, *(size if isinstance(size, int) else 0 for size in shape[1:])), np.float32
-    )
+def _source_positions(
+    dim: int | None, tables: tuple[Float32, Float32] | None
+) -> SinusoidalPositions | TabledPositions | None:
+    """Return the embeddings of positions of a source, if the network takes any."""
+    if dim is None:
+        return None
+    return SinusoidalPositions(dim) if tables is None else TabledPositions(tables[0])
 
 
 @lru_cache(maxsize=256)
 def _only_sentence(rows: int) -> IntArray:
     return np.zeros(rows, np.int64)
-
-
-@lru_cache(maxsize=256)
-def _top(number: int) -> IntArray:
-    return np.array([number])

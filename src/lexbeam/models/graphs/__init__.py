@@ -19,6 +19,10 @@ outputs:
   pairs that may not be among the ``top`` best, ``excluded_scores`` (n,) minus infinity for each.
   It returns ``top_scores`` and ``top_ids`` (rows, top) and ``ask_scores`` (rows, asked). With a
   shortlist an index counts the sentence's candidates; without one it is a token id.
+- A bare decoder returns ``hidden`` (rows, dim) instead, the input of the output layer, and takes
+  nothing of what only that needs; neither does the encoder. Its output layer comes beside it, for
+  the engine to compute. Decoders with SSRU cells, in eight bits with measured activations, come
+  beside the encoder as a whole.
 - A decoder that also says where it looks returns ``attention`` (rows, time): the weights of
   each row over the source, which sum to 1 and are 0 for padding. It is a graph of its own,
   built at first use, because the runtime computes all outputs of a graph in every step.
@@ -32,11 +36,19 @@ outputs:
 
 from typing import NamedTuple
 
+from lexbeam.models.graphs.output_layer import OutputLayer
+from lexbeam.models.graphs.ssru_decoder import SsruDecoder
+
 
 class Graphs(NamedTuple):
     """The graphs of a network, as the content of ``.onnx`` files."""
 
     encoder: bytes
-    decoder: bytes
+    decoder: bytes | None
+    """None: see ``ssru``."""
     single_decoder: bytes | None = None
     """The decoder for batches of one sentence, if the network has one."""
+    output: OutputLayer | None = None
+    """The output layer, where decoders are bare."""
+    ssru: SsruDecoder | None = None
+    """The decoder, where it is left to the engine as a whole."""

@@ -104,12 +104,18 @@ class Architecture(ABC):
 
     @abstractmethod
     def build(
-        self, weights: Weights, *, shortlist: bool = False, sample: Sequence[int] = ()
+        self,
+        weights: Weights,
+        *,
+        shortlist: bool = False,
+        sample: Sequence[int] = (),
+        bare: bool = False,
     ) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored.
 
         ``sample`` names tokens that stand for all that a shortlist leaves out, so that scores are
-        shares of the whole vocabulary. Without any they are shares of the list.
+        shares of the whole vocabulary. Without any they are shares of the list. With ``bare``
+        the output layer is left out of the graphs, if engines can compute it.
         """
 
     @abstractmethod
@@ -121,6 +127,7 @@ class Architecture(ABC):
         shortlist: bool = False,
         sample: Sequence[int] = (),
         alignment: tuple[int, int] | None = None,
+        bare: bool = False,
     ) -> bytes:
         """Write a decoder, or the one for a single sentence, that also says where it looks.
 

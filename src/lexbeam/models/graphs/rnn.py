@@ -82,6 +82,7 @@ class RnnConfig(Architecture, kind="rnn"):
         *,
         shortlist: bool = False,
         sample: Sequence[int] = (),  # noqa: ARG002  (there is no shortlist)
+        bare: bool = False,  # noqa: ARG002  (the output layer is always in the graph)
     ) -> Graphs:
         """Write the graphs of the network."""
         self.check()
@@ -101,6 +102,7 @@ class RnnConfig(Architecture, kind="rnn"):
         shortlist: bool = False,  # noqa: ARG002  (`build` has refused it)
         sample: Sequence[int] = (),  # noqa: ARG002  (the same)
         alignment: tuple[int, int] | None = None,  # noqa: ARG002  (there is one attention)
+        bare: bool = False,  # noqa: ARG002  (as in `build`)
     ) -> bytes:
         """Write the decoder that also says where it looks."""
         try:

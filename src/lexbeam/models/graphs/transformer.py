@@ -17,10 +17,13 @@ from lexbeam.errors import ModelError
 from lexbeam.models.graphs import Graphs
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.graphs.layers import ACTIVATIONS, OUTPUT_BIAS, ROUNDINGS
+from lexbeam.models.graphs.output_layer import OutputLayer
 from lexbeam.models.graphs.relative_attention import TABLES
+from lexbeam.models.graphs.ssru_decoder import SsruDecoder
 from lexbeam.models.graphs.transformer_decoder import DecoderGraph
 from lexbeam.models.graphs.transformer_draft import DraftGraph
 from lexbeam.models.graphs.transformer_encoder import EncoderGraph
+from lexbeam.models.graphs.transformer_sublayers import output_table
 from lexbeam.models.graphs.weights import Float32, Weights
 
 _POSITION_TABLES = ("encoder_Wpos", "decoder_Wpos")
@@ -154,16 +157,29 @@ class TransformerConfig(Architecture, kind="transformer"):
                 yield from ((f"{prefix}{kind}", (None, self.size_of_head)) for kind in TABLES)
 
     def build(
-        self, weights: Weights, *, shortlist: bool = False, sample: Sequence[int] = ()
+        self,
+        weights: Weights,
+        *,
+        shortlist: bool = False,
+        sample: Sequence[int] = (),
+        bare: bool = False,
     ) -> Graphs:
         """Write the graphs of the network; with a shortlist only its tokens are scored."""
         self.check()
         self.check_shapes(weights)
         try:
+            output = self._output(weights, bare)
+            ssru = None if output is None else SsruDecoder.of(self, weights)
+            if ssru is not None:
+                encoder = EncoderGraph(self, weights, False).write()
+                return Graphs(encoder, None, None, output, ssru)
+            further = shortlist, False, None, sample, None, output is not None
+            single = shortlist, True, *further[2:]
             return Graphs(
-                EncoderGraph(self, weights, shortlist).write(),
-                DecoderGraph(self, weights, shortlist, sample=sample).write(),
-                DecoderGraph(self, weights, shortlist, single=True, sample=sample).write(),
+                EncoderGraph(self, weights, shortlist and output is None).write(),
+                DecoderGraph(self, weights, *further).write(),
+                DecoderGraph(self, weights, *single).write(),
+                output,
             )
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
@@ -176,14 +192,20 @@ class TransformerConfig(Architecture, kind="transformer"):
         shortlist: bool = False,
         sample: Sequence[int] = (),
         alignment: tuple[int, int] | None = None,
+        bare: bool = False,
     ) -> bytes:
         """Write a decoder, or the one for a single sentence, that also says where it looks."""
         self.check()
         attended = alignment or (self.decoder_layers - 1, None)
         try:
-            return DecoderGraph(self, weights, shortlist, single, attended, sample).write()
+            further = sample, None, self._output(weights, bare) is not None
+            return DecoderGraph(self, weights, shortlist, single, attended, *further).write()
         except KeyError as error:
             raise ModelError(f"the weight {error} is missing from the model") from None
+
+    def _output(self, weights: Weights, bare: bool) -> OutputLayer | None:
+        """Return the output layer, if it is to be left out of the graphs and can be."""
+        return OutputLayer.of(output_table(self, weights), weights, self.rounding) if bare else None
 
     def build_draft(
         self,

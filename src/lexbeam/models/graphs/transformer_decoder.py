@@ -25,7 +25,7 @@ class DecoderGraph(TransformerGraph):
     sentences. A ``single`` decoder serves one sentence: it needs no such arrangement, and no
     mask of the source. With ``attended``, a layer and a head (None: all of them), each counted
     from 0, the step also returns that attention to the source. ``sample`` names the tokens that
-    stand for all that are not on a shortlist.
+    stand for all that are not on a shortlist. A ``bare`` decoder ends before the output layer.
     """
 
     def __init__(
@@ -37,8 +37,10 @@ class DecoderGraph(TransformerGraph):
         attended: tuple[int, int | None] | None = None,
         sample: Sequence[int] = (),
         graph: GraphWriter | None = None,
+        bare: bool = False,
     ) -> None:
         super().__init__(config, weights, shortlist, graph or GraphWriter("decoder"))
+        self.bare = bare
         self.sample = list(sample)
         self.single = single
         self.few_rows = not single
@@ -57,11 +59,14 @@ class DecoderGraph(TransformerGraph):
             self.row_of_slot = graph.input("row_of_slot", "int64", ["sentences", "slots"])
             self.slot_of_row = graph.input("slot_of_row", "int64", ["rows"])
             self.mask = graph.input("memory.mask", "int32", ["sentences", "time"])
-        write_step_outputs(graph, self.logits(tokens), len(self.sample))
+        if self.bare:
+            graph.output("hidden", self.hidden(tokens), "float32", ["rows", self.config.dim])
+        else:
+            write_step_outputs(graph, self.logits(tokens), len(self.sample))
         return graph.model()
 
-    def logits(self, tokens: str) -> str:
-        """Write the network; return the logits that follow these tokens, the sample's first."""
+    def hidden(self, tokens: str) -> str:
+        """Write the network up to its output layer. # shape: (rows, dim)."""
         config = self.config
         x = self.embed(config.target_embedding, "decoder", tokens)
         for layer in range(1, config.decoder_layers + 1):
@@ -72,7 +77,11 @@ class DecoderGraph(TransformerGraph):
                 x = self.attend_to_output(f"{prefix}_self", layer, x)
             x = self.attend_to_source(f"{prefix}_context", layer, x)
             x = self.feed_forward(f"{prefix}_ffn", x, config.decoder_ffn_depth)
-        x = self.top("decoder", x)
+        return self.top("decoder", x)
+
+    def logits(self, tokens: str) -> str:
+        """Write the network; return the logits that follow these tokens, the sample's first."""
+        x = self.hidden(tokens)
         if not self.shortlist:
             return self.all_logits(x)
         if not self.sample:

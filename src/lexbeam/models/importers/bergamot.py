@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
 from lexbeam.models import formats, shortlist
+from lexbeam.models.engines.compiled_network import LEVEL
 from lexbeam.models.engines.onnx import OnnxEngine
 from lexbeam.models.file_reading import LARGEST_VOCABULARY, naming, read_unpacked
 from lexbeam.models.graph_cache import build_once
 from lexbeam.models.graphs import Graphs
+from lexbeam.models.graphs.output_layer import OutputLayer
+from lexbeam.models.graphs.ssru_decoder import SsruDecoder
+from lexbeam.models.graphs.stored_arrays import from_bytes, to_bytes
 from lexbeam.models.graphs.transformer import TransformerConfig
 from lexbeam.models.graphs.weights import Int8Matrix, Weights, check_multiplier
 from lexbeam.models.importers import marian_binary, marian_config
@@ -54,8 +58,9 @@ def load(path: str | Path, threads: int = 1) -> Model:
     """Load a model from its folder; whatever is wrong with it is a ModelError."""
     files = _find(_folder(Path(path)))
     purpose = "bergamot" if files.shortlist is None else "bergamot, shortlist"
+    purpose += ", bare" if LEVEL else ""
     with naming(files.model):
-        options, *graphs = build_once([files.model], purpose, lambda: _build(files))
+        options, *parts = build_once([files.model], purpose, lambda: _build(files))
         config = TransformerConfig.from_dict(json.loads(options))
     sizes = config.source_vocabulary, config.target_vocabulary
     target = _vocabulary(files.target, config.target_vocabulary)
@@ -64,12 +69,13 @@ def load(path: str | Path, threads: int = 1) -> Model:
     listed = shortlist.read(files.shortlist, *sizes) if files.shortlist else None
     with naming(files.model):
         engine = OnnxEngine(
-            Graphs(*graphs),
+            _read_graphs(parts),
             token_rules(sizes, target),
             shortlist=listed,
             threads=threads,
             make_attending=lambda single: _attending(files, purpose, single),
             make_draft=lambda attends: _draft(files, purpose, attends),
+            alignment=(config.decoder_layers - 1, _ALIGNED_HEAD),
         )
     return Model(engine, source, target, _MAX_SOURCE_LENGTH, _info(files, config))
 
@@ -86,14 +92,31 @@ def _build(files: _Files) -> list[bytes]:
     model = marian_binary.read(files.model)
     config = marian_config.interpret(model.config)
     weights = _with_output_multiplier(config, model)
-    graphs = config.build(weights, shortlist=files.shortlist is not None)
-    return [json.dumps(asdict(config)).encode(), *(graph for graph in graphs if graph)]
+    graphs = config.build(weights, shortlist=files.shortlist is not None, bare=LEVEL > 0)
+    *written, output, ssru = graphs
+    parts = [part or b"" for part in written]
+    parts += [to_bytes(part._asdict()) if part else b"" for part in (output, ssru)]
+    return [json.dumps(asdict(config)).encode(), *parts]
+
+
+def _read_graphs(parts: Sequence[bytes]) -> Graphs:
+    """Read what `_build` has made of a network."""
+    encoder, decoder, single, output, ssru = parts
+    return Graphs(
+        encoder,
+        decoder or None,
+        single or None,
+        OutputLayer(**from_bytes(output)) if output else None,
+        SsruDecoder(**from_bytes(ssru)) if ssru else None,
+    )
 
 
 def _attending(files: _Files, purpose: str, single: bool) -> bytes:
     """Return a decoder that says where it looks, from the cache if nothing has changed."""
     purpose = f"{purpose}, attention, {'single' if single else 'batch'}"
-    return _further(files, purpose, TransformerConfig.build_attending, single=single)
+    return _further(
+        files, purpose, TransformerConfig.build_attending, single=single, bare=LEVEL > 0
+    )
 
 
 def _draft(files: _Files, purpose: str, attends: bool) -> bytes:
