@@ -40,6 +40,18 @@ def test_what_has_a_source_stays_in_its_sentence_if_that_says_it() -> None:
     assert missing == []
 
 
+def test_no_occurrence_is_taken_twice() -> None:
+    occurrences: list[list[Occurrence]] = [[((0, 1),), ((6, 7),), ((21, 22),)]]
+    assigned, _ = assign_found([0, 0, 0], occurrences, [0, 5, 20], {2: 0})
+    assert assigned == [[Piece(2, 0, 1)], [Piece(0, 0, 1)], [Piece(1, 0, 1)]]
+
+
+def test_a_source_takes_no_part_of_what_goes_on_in_the_next_sentence() -> None:
+    occurrences: list[list[Occurrence]] = [[((3, 4), (7, 8)), ((9, 10), (11, 12))]]
+    assigned, _ = assign_found([0, 0], occurrences, [0, 5], {1: 0})
+    assert assigned == [[Piece(0, 0, 1)], [Piece(0, 1, 2), Piece(1, 0, 2)]]
+
+
 def test_what_has_a_source_belongs_to_its_sentence() -> None:
     placed = Phrase((("a",),), count=2, source_spans=((3, 5), (25, 27)))
     demanded = [placed, B, Phrase((("c",),), source_spans=((10, 12),))]
