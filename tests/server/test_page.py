@@ -86,12 +86,12 @@ def test_a_choice_may_change_what_stands_before(page: Page) -> None:
 
 
 def test_not_this_and_undo(page: Page) -> None:
-    write(page, "The password is wrong.", "Das Kennwort ist falsch.")
-    choose(page, "Kennwort")
+    write(page, "The doctor is very tired.", "Der Arzt ist sehr müde.")
+    choose(page, "Arzt")
     page.click('#choices button:has-text("Not this")')
-    shows(page, "Das Passwort ist falsch.")
+    shows(page, "Der Doktor ist sehr müde.")
     page.click("#undo")
-    shows(page, "Das Kennwort ist falsch.")
+    shows(page, "Der Arzt ist sehr müde.")
 
 
 def test_typing_the_beginning(page: Page) -> None:

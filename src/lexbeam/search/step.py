@@ -97,14 +97,9 @@ class SearchStep:
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
-        self.prefix.keep(sentences)
-        self.limit.keep(sentences)
-        if self.future_cost is not None:
-            self.future_cost.keep(sentences)
-        if self.ties is not None:
-            self.ties.keep(sentences)
-        if self.overdue is not None:
-            self.overdue.keep(sentences)
+        for part in (self.prefix, self.limit, self.future_cost, self.ties, self.overdue):
+            if part is not None:
+                part.keep(sentences)
 
     def choose_beam(self, beam: Beam, number: int, sizes: IntArray, policy: Policy) -> Chosen:
         """Return the candidates that fill the new beams; ``sizes`` are C. # shape: (sentences,)."""
@@ -232,23 +227,13 @@ class SearchStep:
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         if late:
-            open_now = tokens, scores, self._count_best(sentence), tokens.shape[1] - asked
+            open_now = tokens, scores, _count_best(self, sentence), tokens.shape[1] - asked
             forced = self.prefix.forced
             tokens, scores = self.limit.close_late(automaton, here, sentence, forced, *open_now)
         elif self.ties is not None:
-            beyond = np.arange(scores.top_ids.shape[1]) >= self._count_best(sentence)[:, None]
+            beyond = np.arange(scores.top_ids.shape[1]) >= _count_best(self, sentence)[:, None]
             scores = scores._replace(top_scores=np.where(beyond, -np.inf, scores.top_scores))
         return Answer(tokens, targets, scores, asked, tied)
-
-    def _count_best(self, sentence: IntArray) -> IntArray:
-        """Return how many of its best tokens each row may use. # shape: (rows,).
-
-        A sentence without ties uses no more next to tied ones than it does alone.
-        """
-        usual, wide = self.finishing.top(self.beam_size), self.finishing.top(self.top)
-        if self.ties is None:
-            return np.full(len(sentence), wide)
-        return np.where(self.ties.tied[sentence], wide, usual)
 
     def _ask_model(
         self,
@@ -322,6 +307,16 @@ class SearchStep:
         return self.finishing.close_early(
             candidates, ended, (before, penalty), after, ~self.limit.is_last
         )
+
+
+def _count_best(step: SearchStep, sentence: IntArray) -> IntArray:
+    """Return how many of its best tokens each row may use. # shape: (rows,).
+
+    A sentence without ties uses no more next to tied ones than it does alone.
+    """
+    usual, wide = step.finishing.top(step.beam_size), step.finishing.top(step.top)
+    tied = True if step.ties is None else step.ties.tied[sentence]
+    return np.where(tied, wide, usual) + np.zeros_like(sentence)
 
 
 def _fill_beam(

@@ -274,20 +274,6 @@ class Document:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
 
-    def has_everything(self, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
-        """Return whether a hypothesis has what is assigned, and nothing too often or avoided."""
-        text = self.text_of(sentence, hypothesis)
-        if self.avoidance.find(text):
-            return False
-        demands = {piece.unit: self.demand(piece.unit) for piece in sentence.assigned}
-        wanted = [
-            self.demand(piece.unit).surface.cut(piece.first, piece.last)
-            for piece in sentence.assigned
-        ]
-        if not all(find_all(text, wanted)):
-            return False
-        return not find_excess(text, list({demand.surface: None for demand in demands.values()}))
-
     def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
         """Return the numbers of the demands that a text meets more often than they allow."""
         return find_excess(text, [demand.surface for demand in self.demands], starts)

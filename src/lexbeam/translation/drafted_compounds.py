@@ -17,6 +17,7 @@ from lexbeam.search.arrays import ScoreArray
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.compounds import compound_around
 from lexbeam.text.word_boundaries import stands_alone
+from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import find_displaced, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
@@ -51,7 +52,7 @@ def draft_compounds(
             sentence.left = _leave_joined(document, sentence, hypotheses[0])
             sentence.untied = _said_in_compounds(document, sentence, hypotheses[0]) | sentence.left
             sentence.displaced = find_displaced(document, sentence, hypotheses[0])
-            if may_be_free(sentence) and document.has_everything(sentence, hypotheses[0]):
+            if may_be_free(sentence) and has_everything(document, sentence, hypotheses[0]):
                 sentence.take(hypotheses, [])
                 sentence.searched = list(sentence.assigned)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
@@ -29,7 +30,7 @@ def search_sentences(document: Document) -> JobGenerator[None]:
     for sentence, hypotheses in zip(tried, found, strict=True):
         if hypotheses:
             sentence.take(hypotheses, [])
-            if document.has_everything(sentence, sentence.best):
+            if has_everything(document, sentence, sentence.best):
                 sentence.searched = list(sentence.assigned)
             else:
                 sentence.hypotheses = []

@@ -17,6 +17,7 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
+from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import count_other_uses, find_displaced
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import draft_compounds
@@ -77,7 +78,7 @@ class DisplacedWords:
         """Return the tokens of what a draft says for the sources; None: it has everything."""
         document, sentence = self.document, self.sentence
         other_uses = count_other_uses(document, sentence, draft)
-        if self.may_be_free and not other_uses and document.has_everything(sentence, draft):
+        if self.may_be_free and not other_uses and has_everything(document, sentence, draft):
             return None
         sentence.other_uses = other_uses
         sentence.displaced = find_displaced(document, sentence, draft)

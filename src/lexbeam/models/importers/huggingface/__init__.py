@@ -58,8 +58,7 @@ def import_checkpoint(
     if not folder.is_dir():
         raise ModelError(f"{folder}: no such folder")
     bundle.check_precision(precision)
-    config = folder / "config.json"
-    settings = Settings(read_json(config))
+    settings = Settings(read_json(config := folder / "config.json"))
     with refusing_damage(config):
         family = find_family(folder, settings)
     options = ImportOptions(source_language, target_language, source_prefix)

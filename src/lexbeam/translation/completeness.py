@@ -1,0 +1,23 @@
+"""Whether a translation that was made without constraints has all that they ask for."""
+
+from __future__ import annotations
+
+from lexbeam.constraints.matching import find_all, find_excess
+from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.document import Document
+from lexbeam.translation.sentence import SentenceState
+
+
+def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
+    """Return whether a hypothesis has what is assigned, and nothing too often or avoided."""
+    text = document.text_of(sentence, hypothesis)
+    if document.avoidance.find(text):
+        return False
+    demands = {piece.unit: document.demand(piece.unit) for piece in sentence.assigned}
+    wanted = [
+        document.demand(piece.unit).surface.cut(piece.first, piece.last)
+        for piece in sentence.assigned
+    ]
+    if not all(find_all(text, wanted)):
+        return False
+    return not find_excess(text, list({demand.surface: None for demand in demands.values()}))
