@@ -52,7 +52,7 @@ BEFORE, AFTER = 2, 1
 and as many more as the constraint has further tokens, nothing is dropped for its lag: what has to
 stand before the constraint, as an article, may be unlikely until its last word has ended."""
 
-WIDER = 4
+WIDER = 2
 """How many times as wide the beam is meanwhile, and for one token more: of what has been kept,
 the token that ends the word shows what was right, so that it has to be looked at."""
 
