@@ -54,7 +54,9 @@ def test_an_unknown_compound_changes_like_its_last_part() -> None:
 
 
 def test_an_unknown_word_gives_itself() -> None:
-    assert forms("Xyzqv", "de") == ("Xyzqv",)
+    assert forms("Xyzqv", "de") == ("Xyzqv", "Xyzqvs")
+    assert forms("Xyzqx", "de") == ("Xyzqx",)
+    assert forms("xyzqv", "de") == ("xyzqv",)
     assert forms("中国", "de") == ("中国",)
     assert forms("  ", "de") == ()
 

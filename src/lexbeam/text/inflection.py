@@ -56,8 +56,9 @@ def forms(term: str, language: str) -> tuple[str, ...]:
 
     An inflected form has the same forms as its lemma: *Häuser* those of *Haus*. Capitals are
     kept (*Houses*: *House*, *Housed*), and a German noun without one gets it. A word that is in
-    no dictionary has itself as its only form. In languages that write compounds as one word, an
-    unknown word is inflected like its last part: *Testhaus*, *Testhäuser*.
+    no dictionary has itself as its only form; a German noun may have an *s* as well: *Assemblys*.
+    In languages that write compounds as one word, an unknown word is inflected like its last part:
+    *Testhaus*, *Testhäuser*.
 
     In a term of several words each word is inflected, up to the first preposition or article:
     *Stand der Technik*, *Stands der Technik*. One that begins with such a word stays as it is:
@@ -146,7 +147,9 @@ def _compound_forms(word: str, code: str) -> list[str]:
             if known in inverted:
                 inflected = _sensible(known, inverted[known].split("\n"), code)
                 return [word[:cut] + form.lower() for form in inflected]
-    return [word]
+    # Of what German has taken from elsewhere, genitive and plural mostly end in s.
+    is_foreign = code == "de" and word[0].isupper() and word[-1] not in "sxzß"
+    return [word, f"{word}s"] if is_foreign and word[1:].islower() else [word]
 
 
 def _sensible(known: str, found: list[str], code: str) -> list[str]:

@@ -25,6 +25,7 @@ _BEFORE_NOUNS = DETERMINERS | _words(
     "new following"
 )
 _RELATIVES = frozenset(("that", "which", "it"))
+_ADVERBS = _words("also always automatically never now often only still then usually")
 
 _VERBS_TOO = _words(
     "access address alert archive attribute backup benchmark block bookmark branch build call "
@@ -86,13 +87,21 @@ def is_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
         return True
     if before == "to" and end == first + 1 and last in _VERBS_TOO:
         return behind in DETERMINERS or first < 2 or words[first - 2] not in _TAKE_TO
-    if last == "results" and behind in ("in", "from"):
-        return True
-    if last.endswith("ing") and (behind == "up" or behind in DETERMINERS - {"that"}):
+    acts = before in _ADVERBS and first > 1  # *it now reports*, but *now reports are*
+    if _has_verb_ending(last, behind) or (acts and last.endswith("s")):
         return True
     if behind in DETERMINERS:
         return begins or before == "to" or (last.endswith("s") and _is_third_person(words[:first]))
     return False
+
+
+def _has_verb_ending(word: str, behind: str) -> bool:
+    """Return whether a word with the ending of a verb goes before what only verbs go before."""
+    if word.endswith("ing"):
+        return behind == "up" or behind in DETERMINERS - {"that"}
+    if word == "results" and behind in ("in", "from"):
+        return True
+    return word.endswith("s") and behind in ("whether", "how")
 
 
 def _is_third_person(before: Sequence[str]) -> bool:
