@@ -138,25 +138,31 @@ def is_form(text: str, span: Span, form: str, case: str, several: bool = False) 
 
 
 def is_part(text: str, span: Span, form: str | None = None, case: str = "start") -> bool:
-    """Say whether a stretch of a text is the first or the last part of a compound.
+    """Say whether a stretch of a text is a part of a compound.
 
-    With a ``form`` it has to be that, with a capital as the first part, small as the last.
+    With a ``form`` it has to be that, which may have a capital as the first part and begin small
+    behind another.
     """
     (start, end), least = span, 3
-    if sum(map(_is_plain_letter, text[start:end])) < least:
+    letters = sum(map(_is_plain_letter, text[start:end]))
+    if letters < least:
         return False
     before, behind = text[max(start - least, 0) : start], text[end : end + least]
-    first = not is_inside(text, start) and _are_letters(text[end - 1] + behind, least + 1)
-    last = not is_inside(text, end) and _are_letters(before + text[start], least + 1)
+    linked = behind.split("-")[0] if "-" in behind else ""
+    goes_on = _are_letters(text[end - 1] + behind, least + 1) or (
+        bool(linked) and _are_letters(text[end - 1] + linked, len(linked) + 1)
+    )
+    comes_after = _are_letters(before + text[start], least + 1)
+    first = goes_on and not is_inside(text, start)
+    later = comes_after and (not is_inside(text, end) or (goes_on and letters >= 5))
     if form is None:
-        return first or last
+        return first or later
     written, form = composed(text[start:end]), composed(form)
     if case == "any":
-        return (first or last) and written.casefold() == form.casefold()
+        return (first or later) and written.casefold() == form.casefold()
     large, small = form[:1].title() + form[1:], form[:1].lower() + form[1:]
-    loose = case != "exact"
-    return (first and written in (form, large if loose else form)) or (
-        last and written in (form, small if loose else form)
+    return (first and written in (form, form if case == "exact" else large)) or (
+        later and written in (form, small)
     )
 
 
