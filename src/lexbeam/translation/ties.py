@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.errors import ConstraintError, quoted
+from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
@@ -121,7 +121,10 @@ def search_tied(
             if draft is not None and sentence.displaced is None:
                 # The search was not made for this sentence.
                 sentence.displaced = find_displaced(document, sentence, draft)
-    yield from _search_with_other_uses(document, [each for each in sentences if each.other_uses])
+                sentence.other_uses = count_other_uses(document, sentence, draft)
+    again = [each for each in sentences if each.other_uses]
+    if again:
+        yield from _search_with_other_uses(document, again)
 
 
 def _search_with_other_uses(
@@ -138,7 +141,7 @@ def _search_with_other_uses(
             sentence.repeated[piece] += count
     try:
         yield from document.search(sentences)
-    except ConstraintError:
+    except InputError:  # there is no room for that
         for sentence in sentences:
             sentence.repeated.clear()
         yield from document.search(sentences)
