@@ -81,6 +81,9 @@ def test_a_term_that_translates_another_word_as_well_is_said_for_both(
     assert result.constraints[0].met
     twice = translator.translate([text, "A house.", text], glossary=glossary)
     assert [twice[0].text, twice[2].text] == [result.text] * 2
+    # What a caller asks for once is there once.
+    exact = {"text": "Gebäude", "source": "house", "exactly": 1}
+    assert translator.translate(text, [exact]).text.count("Gebäude") == 1
     # Where there is no room for both, one has to do.
     short = translator.translate(text, glossary=glossary, max_length=4)
     assert short.constraints[0].met

@@ -75,7 +75,7 @@ def count_other_uses(
     """Return how often a draft says terms for other words than their sources, by their numbers.
 
     *Nation* is *nação*, too, where *nação* is the term for *country*. What is kept as it is in the
-    source has no other use.
+    source has no other use, and what callers ask for exactly so often stays as it is.
     """
     if draft.attention is None:
         return {}
@@ -87,7 +87,8 @@ def count_other_uses(
     uses: dict[int, int] = {}
     for number, tied in sources.items():
         demand = document.demands[number]
-        if demand.asked.at_most is None or demand.asked.is_source_in(document.text):
+        asked = demand.asked
+        if asked.at_most is None or not asked.is_from_source or asked.is_source_in(document.text):
             continue
         said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
         uses[number] = sum(_is_for_others(draft.attention[place], sorted(tied)) for place in said)
