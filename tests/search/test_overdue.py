@@ -74,11 +74,11 @@ def test_a_prefix_counts_for_nothing() -> None:
 
 
 def test_a_batch_gives_what_its_sentences_give() -> None:
-    sources = [list(range(size)) for size in (3, 12, 6)]
-    phrases: list[Any] = [[LAST], [(1, 2)], [LAST, (5,)]]
+    sources = [list(range(size)) for size in (3, 12, 6, 3)]
+    phrases: list[Any] = [[LAST], [(1, 2)], [LAST, (5,)], []]
     given: dict[str, Any] = {"max_length": LIMIT, "beam_size": 3, "algorithm": "lookahead"}
     together = decode(make_scorer(), sources, phrases, **given)
-    for i in range(3):
+    for i in range(len(sources)):
         (alone,) = decode(make_scorer(), [sources[i]], [phrases[i]], **given)
         assert alone[0].tokens == together[i][0].tokens
 

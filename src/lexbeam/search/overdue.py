@@ -29,7 +29,9 @@ class Overdue:
     """For each sentence of a batch, how long none of its constraints has got on."""
 
     def __init__(self, expected: FloatArray, requests: Sequence[Request]) -> None:
-        self._patience = likely_longest(expected, 0)  # shape of all: (sentences,)
+        # A sentence without constraints ends next to others as it does alone.
+        asks = np.array([bool(request.phrases) for request in requests])
+        self._patience = np.where(asks, likely_longest(expected, 0), np.inf)  # shape: (sentences,)
         self._most = np.zeros(len(expected), np.int64)
         self._since = np.array([len(request.prefix) for request in requests])
         self.late: BoolArray | None = None
