@@ -39,7 +39,7 @@ from lexbeam.models.engines.transformers import Prompt, TransformersEngine, outp
 from lexbeam.models.engines.transformers_attention import Alignment, plain_attention
 from lexbeam.search.beam_search import Hypothesis, decode
 from lexbeam.search.drafting import FindDisplaced
-from lexbeam.search.ties import WIDER
+from lexbeam.search.ties import NARROW
 
 Phrases = Sequence[Sequence[Any]]
 
@@ -159,7 +159,7 @@ def _search(
     plan = read_plan(config, input_ids.shape[1])
     prompt = Prompt(input_ids, model_kwargs, config, plan.beams)
     _check(asked, plan, prompt.sentences)
-    record, wider = Record(config), WIDER if tying.is_asked else 1
+    record, wider = Record(config), NARROW.wider if tying.is_asked else 1
     boundary, _ = asked.masks(output_size(model) + (not plan.ends), plan.ends)
     stop = own_criteria(stopping_criteria, config)
     engine = TransformersEngine(

@@ -32,7 +32,7 @@ from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
-from lexbeam.search.ties import WIDER, Ties, read_ties
+from lexbeam.search.ties import NARROW, WIDE, Ties, read_ties
 from lexbeam.search.whole_step import WholeStep
 
 __all__ = ["Hypothesis", "decode"]
@@ -57,6 +57,7 @@ def decode(
     cut: bool = False,
     ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
     find_displaced: FindDisplaced | None = None,
+    thorough: bool = False,
     align: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
@@ -83,6 +84,7 @@ def decode(
         cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
+        thorough: look further around the places where ties are due, with a wider beam.
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
@@ -95,7 +97,8 @@ def decode(
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
-    batch = Batch(scorer, sources, limits, words, finishing, settings, tied)
+    window = WIDE if thorough else NARROW
+    batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
 
@@ -128,7 +131,7 @@ class Search:
         observer: Callable[[ObservedStep], object] | None = None,
         attends: bool = False,
     ) -> None:
-        scorer, sources, limits, words, finishing, settings, ties = batch
+        scorer, sources, limits, words, finishing, settings, ties, window = batch
         self.settings = settings
         self.finishing = finishing
         self.observer = observer
@@ -154,7 +157,7 @@ class Search:
             automaton,
             future_cost,
             attends,
-            Ties(ties, [len(s) for s in sources], automaton) if ties and automaton else None,
+            Ties(ties, [len(s) for s in sources], automaton, window) if ties and automaton else None,
             settings.word_end,
             overdue,
         )
@@ -187,12 +190,13 @@ class Search:
     def widen(self, due: BoolArray) -> Policy:
         """Return the policy for a step at which tied constraints of some sentences are due."""
         make, narrow = POLICIES[self.settings.algorithm], self.settings.beam_size
-        if make.beam_per_bank:
+        if make.beam_per_bank or self.step.ties is None:
             return self.policy
+        wide = self.step.ties.window.wider * narrow
         _, sizes, sets, _ = self.sentences
         if due.all():
-            return make(WIDER * narrow, sizes, sets)
-        return TwoWidths(make, (narrow, WIDER * narrow), due, sizes, sets)
+            return make(wide, sizes, sets)
+        return TwoWidths(make, (narrow, wide), due, sizes, sets)
 
     def run(self) -> list[list[Hypothesis]]:
         """Algorithm 1: step until every sentence is done."""

@@ -28,6 +28,7 @@ from lexbeam.search.request import Request, avoid_more
 from lexbeam.search.scorer import Scorer, can_hold, can_restart
 from lexbeam.search.settings import Settings
 from lexbeam.search.stopping import likely_longest
+from lexbeam.search.ties import NARROW, Window
 
 FindDisplaced = Callable[[int, Hypothesis], Sequence[Tokens] | None]
 """Returns what an output must not have, given a sentence and its draft; None: the draft will do."""
@@ -44,6 +45,7 @@ class Batch(NamedTuple):
     finishing: FinishingRules
     settings: Settings
     ties: Sequence[Mapping[int, Sequence[int]]] | None
+    window: Window = NARROW
 
     @property
     def expected(self) -> FloatArray:

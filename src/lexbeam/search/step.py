@@ -41,7 +41,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import WIDER, TieCosts, TiedStep, Ties, settle
+from lexbeam.search.ties import TieCosts, TiedStep, Ties, settle
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -107,7 +107,7 @@ class SearchStep:
         self.top = self.beam_size if policy.beam_per_bank else policy.beam
         if self.ties is not None and not policy.beam_per_bank:
             # What is best but for its penalty must not hide what is next.
-            self.top = max(self.top, WIDER * self.beam_size)
+            self.top = max(self.top, self.ties.window.wider * self.beam_size)
         live = beam.live.ravel().nonzero()[0]
         if self.automaton is None or beam.states is None:
             return self._plain(beam, live)

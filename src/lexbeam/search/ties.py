@@ -5,7 +5,8 @@ should be said there and nowhere else: then it replaces what the model would hav
 not stand beside it. So two penalties steer the search (compare Chatterjee et al., 2017, and
 Arthur et al., 2016, whom the paper names):
 
-- the first token of a tied constraint costs the more, the less the model attends to its source;
+- the first token of the last word of a tied constraint costs the more, the less the model attends
+  to its source;
 - while a tied constraint is unmet, any other token costs something where the model attends to
   its source: that source is being passed over.
 
@@ -28,7 +29,7 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import Goal, Trie
+from lexbeam.search.automaton.trie import ANCHORS, Goal, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import Candidates
@@ -37,7 +38,7 @@ from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
 
 ELSEWHERE = 8.0
-"""What the first token of a tied constraint costs where the model attends to other tokens."""
+"""What the first token of the last word costs where the model attends to other tokens."""
 
 PASSING = 5.0
 """What another token costs where the model attends to nothing but the source of an unmet one."""
@@ -47,14 +48,23 @@ FORGIVEN = 4.0
 outputs that say all near their sources the model decides alone: an article before a noun attends
 to the noun as well."""
 
-BEFORE, AFTER = 2, 1
-"""From so many tokens before a draft reaches the source of a tied constraint to so many after it,
-and as many more as the constraint has further tokens, nothing is dropped for its lag: what has to
-stand before the constraint, as an article, may be unlikely until its last word has ended."""
 
-WIDER = 2
-"""How many times as wide the beam is meanwhile, and for one token more: of what has been kept,
-the token that ends the word shows what was right, so that it has to be looked at."""
+class Window(NamedTuple):
+    """Where a tied constraint is taken to be due, and how wide the beam is there."""
+
+    before: int
+    """From so many tokens before a draft reaches the source of a tied constraint"""
+    after: int
+    """to so many after it, and as many more as the constraint has further tokens, nothing is
+    dropped for its lag: what has to stand before the constraint, as an article, may be unlikely
+    until its last word has ended."""
+    wider: int
+    """How many times as wide the beam is meanwhile, and for one token more: of what has been kept,
+    the token that ends the word shows what was right, so that it has to be looked at."""
+
+
+NARROW, WIDE = Window(2, 1, 2), Window(4, 4, 3)
+"""The usual window, and that of a second look."""
 
 SourceTokens = Sequence[int]
 """The indices of the source tokens that a constraint translates."""
@@ -97,7 +107,9 @@ class Ties:
         ties: Sequence[Mapping[int, SourceTokens]],
         lengths: Sequence[int],
         automaton: Automaton,
+        window: Window = NARROW,
     ) -> None:
+        self.window = window
         most = max(map(len, ties), default=0)
         bits = np.zeros((len(ties), most), object)
         self._more_tokens = np.zeros((len(ties), most), np.int64)
@@ -110,10 +122,10 @@ class Ties:
                 self._sources[sentence, number, list(tokens)] = 1.0
         packed = pack_bits([int(one) for one in bits.ravel()], automaton.bit_arrays)
         self._bits = tuple(each.reshape(bits.shape) for each in packed)
-        first = [0]  # node 0 belongs to no sentence
+        charged = [0]  # node 0 belongs to no sentence
         for trie in automaton.tries:
-            first += _bits_of_first_tokens(trie, automaton.whole_words)
-        self._first = pack_bits(first, automaton.bit_arrays)
+            charged += _bits_of_charged_tokens(trie, automaton.whole_words)
+        self._charged = pack_bits(charged, automaton.bit_arrays)
         self._due: BoolArray | None = None
         self._spared: BoolArray | None = None
         self.tied = np.array([bool(each) for each in ties])
@@ -127,9 +139,9 @@ class Ties:
         sources = self._sources[:, :, :width]
         share = np.einsum("pst,snt->psn", draft.attention[:, :, :width], sources)
         place = share.argmax(axis=0)  # shape: (sentences, ties)
-        last = place + AFTER + self._more_tokens
+        last = place + self.window.after + self._more_tokens
         places = np.arange(last.max(initial=0) + 2)[:, None, None]
-        due = (place - BEFORE <= places) & sources.any(axis=2)
+        due = (place - self.window.before <= places) & sources.any(axis=2)
         self._spared = np.asarray(
             (due & (places <= last)).any(axis=2)
         )  # shape: (places, sentences)
@@ -227,10 +239,10 @@ class Ties:
     def _elsewhere(
         self, share: FloatArray, unmet: BoolArray, bits: Bits, targets: IntArray
     ) -> FloatArray:
-        """Return the penalty of first tokens by where the model attends. # shape: (rows, asked)."""
+        """Return the penalty of charged tokens by where the model attends. # shape: (rows, asked)."""
         tied = np.zeros((*targets.shape, share.shape[1]), np.bool_)
-        for first, wanted in zip(self._first, bits, strict=True):
-            tied |= (first[targets][..., None] & wanted[:, None]) != 0
+        for charged, wanted in zip(self._charged, bits, strict=True):
+            tied |= (charged[targets][..., None] & wanted[:, None]) != 0
         tied &= unmet[:, None]
         most = np.where(tied, share[:, None], 0.0).max(axis=-1, initial=0.0)
         return np.where(tied.any(axis=-1), ELSEWHERE * (1.0 - np.minimum(most, 1.0)), 0.0)
@@ -250,23 +262,31 @@ def _longest(goals: Sequence[Goal], met: int) -> int:
     return max(map(len, bare), default=1)
 
 
-def _bits_of_first_tokens(trie: Trie, words: WordBoundaries | None) -> list[int]:
-    """Return for each node the bits of what its string, a single token, is the beginning of.
-
-    Where that is only the mark of a word's beginning, with which any other word may begin as well,
-    it is the token behind it.
-    """
-    begins = trie.begins
-    nexts = [pair for node in begins for pair in trie.nodes[node].children.items()]
-    marks = [node for token, node in nexts if words is not None and words.is_mark(token)]
-    first = {node for _, node in nexts} - begins - set(marks)
-    first |= {child for node in marks for child in trie.nodes[node].children.values()}
+def _bits_of_charged_tokens(trie: Trie, words: WordBoundaries | None) -> list[int]:
+    """Return for each node the bits of what its last token is charged for."""
     bits = [0] * len(trie.nodes)
-    for number in first:
-        node = trie.nodes[number]
+    for number, node in enumerate(trie.nodes):
         for goal in (*node.begun, *node.ends):
-            bits[number] |= goal.repeats or goal.sets
+            if node.depth == _charged_depth(goal, words):
+                bits[number] |= goal.repeats or goal.sets
     return bits
+
+
+def _charged_depth(goal: Goal, words: WordBoundaries | None) -> int:
+    """Return the depth of the node at which it counts where the model attends.
+
+    It is that of the first token of the last word: an article before it attends to other words. A
+    mere mark of a word's beginning, with which any word may begin as well, is passed over.
+    """
+    tokens = goal.tokens
+    first = goal.led or int(tokens[0] in ANCHORS)
+    if words is None:
+        return first + 1
+    begins = [i for i in range(first, len(tokens)) if tokens[i] >= 0 and words.starting[tokens[i]]]
+    charged = max(begins, default=first)
+    if charged + 1 < len(tokens) and words.is_mark(tokens[charged]):
+        charged += 1
+    return charged + 1
 
 
 def read_ties(

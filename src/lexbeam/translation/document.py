@@ -124,12 +124,13 @@ class Document:
         firm: Collection[int] = (),
         prefix: SpelledPrefix | None = None,
         displacement: Displacement | None = None,
+        thorough: bool = False,
     ) -> Job:
         """Return the search of a sentence that has to say some pieces.
 
         ``settings`` are those of the search if not the usual ones, ``firm`` the soft demands that
         may not be dropped, ``prefix`` what stands in for the sentence's own, ``displacement`` says
-        what ties displace, if that is not known yet.
+        what ties displace, if that is not known yet. A ``thorough`` search looks further.
         """
         prefix = sentence.prefix if prefix is None else prefix
         parts = self._parts(pieces, firm)
@@ -168,6 +169,7 @@ class Document:
             settings=settings or self.settings.of_search,
             ties=ties,
             displacement=displacement,
+            thorough=thorough,
             align=self.settings.alignments,
             aliases=self.target.aliases,
             name=partial(self._name, names, avoid),

@@ -59,6 +59,8 @@ class Job:
     """The source tokens that phrases translate, by the index of the phrase."""
     displacement: Displacement | None = None
     """Says which words of a draft the ties displace; None: none."""
+    thorough: bool = False
+    """Whether to look further around the places where ties are due."""
     align: bool = False
     """Whether hypotheses are to say what they attend to."""
     aliases: Aliases = field(default_factory=Aliases)
@@ -141,9 +143,9 @@ class BatchDecoder:
         Jobs of equal settings and like length go together, so that no row of a batch waits long
         for others. So do those that have the same tokens of their own.
         """
-        groups: dict[tuple[Settings, Aliases, bool], list[int]] = {}
+        groups: dict[tuple[Settings, Aliases, bool, bool], list[int]] = {}
         for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
-            key = jobs[i].settings, jobs[i].aliases, self._is_aside(jobs[i])
+            key = jobs[i].settings, jobs[i].aliases, jobs[i].thorough, self._is_aside(jobs[i])
             groups.setdefault(key, []).append(i)
         found: Found = [[] for _ in jobs]
         batches = [
@@ -225,6 +227,7 @@ class BatchDecoder:
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             find_displaced=_find_displaced(jobs),
+            thorough=jobs[0].thorough,
             align=observer is not None or any(job.align for job in jobs),
             aside=aside,
             settings=settings,

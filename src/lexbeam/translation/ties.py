@@ -25,6 +25,10 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 
 
+COSTLY = 0.4
+"""What terms may cost a sentence per token, next to its draft, before it is searched once more."""
+
+
 def find_sources(constraints: Constraints, text: str) -> Constraints:
     """Return constraints that know where in a text stand the sources that callers name.
 
@@ -125,6 +129,7 @@ def search_tied(
     again = [each for each in sentences if each.other_uses]
     if again:
         yield from _search_with_other_uses(document, again)
+    yield from _search_thoroughly(document, [each for each in sentences if _is_costly(each)])
 
 
 def _search_with_other_uses(
@@ -145,6 +150,30 @@ def _search_with_other_uses(
         for sentence in sentences:
             sentence.repeated.clear()
         yield from document.search(sentences)
+
+
+def _is_costly(sentence: SentenceState) -> bool:
+    """Return whether terms cost a sentence so much that a better place for them may be missed."""
+    drafts = [each.draft for each in sentence.hypotheses[:1] if each.draft is not None]
+    return any(draft.score - sentence.best.score > COSTLY for draft in drafts)
+
+
+def _search_thoroughly(
+    document: Document, sentences: Sequence[SentenceState]
+) -> JobGenerator[None]:
+    """Search once more where terms cost much, with a wider beam; keep what has the better score.
+
+    What has to stand before a term is mostly found at once. Where it is not, the output is much
+    worse than it would have to be, and reads so.
+    """
+    jobs = [document.job(each, each.assigned, thorough=True) for each in sentences]
+    try:
+        found = (yield jobs) if jobs else []
+    except InputError:  # with what ties displace there is no way
+        return
+    for sentence, hypotheses in zip(sentences, found, strict=True):
+        if hypotheses and hypotheses[0].score > sentence.best.score:
+            sentence.take(hypotheses, sentence.assigned)
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
