@@ -12,7 +12,7 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import Hypothesis, Pattern, beam_search, decode, kernel
 from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.candidates import ObservedStep
-from lexbeam.search.ties import ELSEWHERE, FORGIVEN, PASSING
+from lexbeam.search.ties import ELSEWHERE, FORGIVEN, NARROW, PASSING
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 END, A, B, C, TERM, BEGIN = range(6)
@@ -172,8 +172,47 @@ def test_what_stands_before_a_term_is_found_where_the_term_is_due(
         return decode(scorer, [[1] * 5], [[(term,)]], **given)[0][0].tokens
 
     assert found() == [first, second, article, term]
-    monkeypatch.setattr(beam_search, "WIDER", 1)
+    monkeypatch.setattr(beam_search, "NARROW", NARROW._replace(wider=1))
     assert found() != [first, second, article, term]
+
+
+def test_a_thorough_search_looks_further_before_the_place_of_a_term() -> None:
+    # The model says U1 U2 U3 OWN. The term fits only into another sentence, which begins with RARE,
+    # three tokens before the term is due.
+    end, rare, m, n, term, u1, u2, u3, own, begin = range(10)
+    rows = np.full((10, 10), 1e-5)
+    rows[begin, [u1, rare]] = 0.99, 0.01
+    for here, following in ((u1, u2), (u2, u3), (u3, own), (rare, m), (m, n), (n, term)):
+        rows[here, following] = 1.0
+    rows[[own, term], end] = 1.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    looks = np.eye(5)[[4, 1, 2, 3, 4, 1, 2, 3, 4, 0]]
+    scorer = TableScorer(np.log(rows), bos=begin, eos=end, alignment=looks)
+    given: dict[str, Any] = {"ties": [{0: [3]}], "beam_size": 2, "max_length": 8}
+    usually, further = (
+        decode(scorer, [[1] * 5], [[(term,)]], thorough=thorough, **given)[0][0]
+        for thorough in (False, True)
+    )
+    assert further.tokens == [rare, m, n, term]
+    assert term in usually.tokens
+    assert usually.log_prob < further.log_prob
+
+
+def test_a_phrase_is_charged_for_its_last_word() -> None:
+    # The article attends to the first source token, the noun behind it to the second, its own.
+    end, article, noun, other, begin = range(5)
+    rows = np.full((5, 5), 1e-4)
+    rows[begin, [article, other]] = 0.4, 0.6
+    rows[article, noun] = rows[noun, end] = rows[other, end] = 1.0
+    rows[other, article] = 0.05
+    rows /= rows.sum(axis=1, keepdims=True)
+    looks = np.eye(3)[[2, 1, 2, 1, 0]]
+    scorer = TableScorer(np.log(rows), bos=begin, eos=end, alignment=looks)
+    given: dict[str, Any] = {"ties": [{0: [1]}], "beam_size": 2, "max_length": 4}
+    for two_words, expected in ((True, [article, noun]), (False, [other, article, noun])):
+        boundary = np.array([True, True, two_words, True, True])
+        found = decode(scorer, [[1] * 3], [[(article, noun)]], boundary=boundary, **given)[0][0]
+        assert found.tokens == expected
 
 
 def test_the_mark_of_a_words_beginning_is_no_beginning_of_a_term() -> None:

@@ -24,10 +24,27 @@ def test_words_of_pieces() -> None:
 
 def test_no_longer_word_begins_with_a_displaced_one(translator: lexbeam.Translator) -> None:
     target = translator._target
-    long, short = displaced._ways_to_say("Fabrik", target), displaced._ways_to_say("zu", target)
+    long, short = (displaced._ways_to_say(word, target, True) for word in ("Fabrik", "zu"))
     assert {target.decode(way) for way in long} >= {"Fabrik", "fabrik", "FABRIK"}
     assert all(isinstance(way, Beginning) for way in long)
     assert not any(isinstance(way, Beginning) for way in short)
+    # A longer word of the draft that begins with it may stay.
+    alone = displaced._ways_to_say("Fabrik", target, False)
+    assert list(map(tuple, alone)) == list(map(tuple, long))
+    assert not any(isinstance(way, Beginning) for way in alone)
+    assert displaced._begins_another("Fabrik", ["die", "fabrik", "fabriktor"])
+    assert not displaced._begins_another("Fabrik", ["die", "fabrik"])
+
+
+def test_a_word_that_stands_twice_is_displaced_where_both_are_for_terms(
+    translator: lexbeam.Translator,
+) -> None:
+    text = "The car is new, and this car is old."
+    assert translator.translate(text).text.count("Auto") == 2
+    glossary = lexbeam.Glossary.from_terms({"car": "Wagen"})
+    result = translator.translate(text, glossary=glossary)
+    assert "Auto" not in result.text
+    assert [each.met for each in result.constraints] == [True, True]
 
 
 def test_what_is_demanded_in_another_place_is_not_avoided(translator: lexbeam.Translator) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import lexbeam
+from lexbeam.translation import drafted_compounds
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,24 @@ def test_a_term_in_a_compound_of_the_draft_is_not_left(translator: lexbeam.Trans
     result = translator.translate("Start the database server.", glossary=glossary)
     assert result.text == translator.translate("Start the database server.").text
     assert [(each.met, each.dropped) for each in result.constraints] == [(True, False)]
+
+
+def test_of_a_term_that_the_draft_says_once_a_second_one_may_be_left(
+    translator: lexbeam.Translator,
+) -> None:
+    text = "The log file and the file name are stored in a file."
+    glossary = lexbeam.Glossary.from_terms({"file": "Datei"}, compounds=True)
+    result = translator.translate(text, glossary=glossary)
+    assert [each.met or each.dropped for each in result.constraints] == [True] * 3
+    assert result.constraints[0].met
+    # What is met comes first, whichever of them was let go of.
+    met = [each.met for each in result.constraints]
+    assert met == sorted(met, reverse=True)
+
+
+def test_nothing_is_unsaid_that_a_word_of_the_draft_attends_to() -> None:
+    attention = np.array([[0.8, 0.2, 0.0], [0.1, 0.25, 0.65]], np.float32)
+    words = [(0, 1), (1, 2)]
+    assert drafted_compounds._is_unsaid(attention, words, [1])
+    assert not drafted_compounds._is_unsaid(attention, words, [2])
+    assert not drafted_compounds._is_unsaid(attention, words, [1, 2])

@@ -157,7 +157,9 @@ class Search:
             automaton,
             future_cost,
             attends,
-            Ties(ties, [len(s) for s in sources], automaton, window) if ties and automaton else None,
+            Ties(ties, [len(s) for s in sources], automaton, window)
+            if ties and automaton
+            else None,
             settings.word_end,
             overdue,
         )

@@ -239,7 +239,7 @@ class Ties:
     def _elsewhere(
         self, share: FloatArray, unmet: BoolArray, bits: Bits, targets: IntArray
     ) -> FloatArray:
-        """Return the penalty of charged tokens by where the model attends. # shape: (rows, asked)."""
+        """Return what charged tokens cost, by where the model attends. # shape: (rows, asked)."""
         tied = np.zeros((*targets.shape, share.shape[1]), np.bool_)
         for charged, wanted in zip(self._charged, bits, strict=True):
             tied |= (charged[targets][..., None] & wanted[:, None]) != 0

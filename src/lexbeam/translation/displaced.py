@@ -48,12 +48,16 @@ def find_displaced(
     written = ["".join(pieces[start:end]).strip(SPACE).casefold() for start, end in words]
     demanded = _demanded_words(document)
     displaced: dict[str, None] = {}
-    for tokens in document.ties(sentence, sentence.assigned).values():
-        share = np.asarray(draft.attention[:, list(tokens)].sum(axis=1), np.float64)
+    ties = document.ties(sentence, sentence.assigned)
+    tied = [at for tokens in ties.values() for at in tokens]
+    of_ties = _shares(draft.attention, sorted(set(tied)), words)
+    elsewhere = {word for word, share in zip(written, of_ties, strict=True) if share < CLEAR}
+    for tokens in ties.values():
+        shares = _shares(draft.attention, tokens, words)
         clear = [
-            (most, document.target.decode(draft.tokens[start:end]).strip())
-            for word, (start, end) in zip(written, words, strict=True)
-            if (most := float(share[start:end].max())) >= CLEAR and written.count(word) == 1
+            (share, document.target.decode(draft.tokens[start:end]).strip())
+            for word, (start, end), share in zip(written, words, shares, strict=True)
+            if share >= CLEAR and word not in elsewhere
         ]
         several = _has_several_words(document, sentence, tokens)
         displaced |= dict.fromkeys(said_for(clear, several))
@@ -62,7 +66,11 @@ def find_displaced(
         for word in displaced
         if word.casefold() not in demanded and not _has_part(document, sentence, word)
     ]
-    found = dict.fromkeys(way for word in usable for way in _ways_to_say(word, document.vocabulary))
+    found = dict.fromkeys(
+        way
+        for word in usable
+        for way in _ways_to_say(word, document.vocabulary, not _begins_another(word, written))
+    )
     # What is inside of something demanded can't be avoided, here or in a later search.
     ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
     found |= dict.fromkeys(_torn(ways, document.vocabulary))
@@ -107,9 +115,22 @@ def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
     return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
 
 
+def _shares(
+    attention: ScoreArray, tokens: Sequence[int], words: Sequence[tuple[int, int]]
+) -> list[float]:
+    """Return how much each word of a draft attends to some source tokens at most."""
+    share = np.asarray(attention[:, list(tokens)].sum(axis=1), np.float64)
+    return [float(share[start:end].max()) for start, end in words]
+
+
+def _begins_another(word: str, written: Sequence[str]) -> bool:
+    """Return whether a draft has a longer word that begins with one: it may stay."""
+    return any(each != word.casefold() and each.startswith(word.casefold()) for each in written)
+
+
 @lru_cache(maxsize=1 << 14)
-def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
-    """Return the tokens of a word in any case.
+def _ways_to_say(word: str, target: TargetText, with_longer: bool) -> list[Tokens]:
+    """Return the tokens of a word in any case, and ``with_longer`` words that begin with it.
 
     Without a space before it, too: a word that is replaced should not come back behind a hyphen,
     as part of a compound.
@@ -118,7 +139,7 @@ def _ways_to_say(word: str, target: TargetText) -> list[Tokens]:
     ways = [way for way in (*spaced, *spell_inside(target, word)) if not way.pieces]
     found = dict.fromkeys(way.ids for way in ways)
     # Else a longer word may come up that says the same, or is none: *computerss*.
-    return [Beginning(each) if len(word) > SHORT else each for each in found]
+    return [Beginning(each) if with_longer and len(word) > SHORT else each for each in found]
 
 
 def _has_part(document: Document, sentence: SentenceState, word: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import ScoreArray
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.compounds import compound_around
@@ -21,13 +22,16 @@ from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import find_displaced, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState
 
 JOINED = 2.0
 """The log-probability that a term may cost whose source is joined with another word."""
 
 JOINED_SHARE = 0.35
 """The share of attention to another source from which on a word of a draft translates both."""
+
+UNSAID_SHARE = 0.3
+"""The share of attention up to which no word of a draft translates a source."""
 
 
 def draft_compounds(
@@ -78,30 +82,60 @@ def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypot
 
 
 def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
-    """Let go, for a small price, of terms whose source a draft joins with the next word to one.
+    """Let go, for a small price, of terms that a draft has no word of its own for.
 
-    *Command prompt* is *Eingabeaufforderung*: to tear *Befehl* out of that would spoil it. Only
-    terms of glossaries that may be in compounds are let go of, and where one occurs several times,
-    only if the draft has the others. The units are returned.
+    *Command prompt* is *Eingabeaufforderung*: to tear *Befehl* out of that would spoil it. And
+    where the source has a word twice, the draft may say it once. Only terms of glossaries that may
+    be in compounds are let go of, and of each no more than the draft lacks. The units are returned.
     """
     if draft.attention is None:
         return set()
     words = split_words(document.target.pieces(draft.tokens))
-    joined: dict[int, set[int]] = {}
+    joined: dict[Constraint, list[int]] = {}
+    unsaid: dict[Constraint, list[int]] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
-        following = _next_word(document, sentence, tokens)
-        if _is_joined(draft.attention, words, tokens, following):
-            unit = sentence.assigned[index].unit
-            joined.setdefault(document.units[unit], set()).add(unit)
-    left = set()
-    for number, units in joined.items():
-        demand, asked = document.demands[number], document.units.count(number)
-        said = len(demand.surface.find(document.text_of(sentence, draft), asked))
-        by_glossary = demand.asked.source is None and demand.asked.soft is None
-        if by_glossary and demand.asked.compound and said < asked <= said + len(units):
-            document.demands[number] = replace(demand, asked=replace(demand.asked, soft=JOINED))
-            left |= units
+        unit = sentence.assigned[index].unit
+        term = document.demand(unit).surface
+        if not _may_be_left(document.demand(unit).asked):
+            continue
+        if _is_joined(draft.attention, words, tokens, _next_word(document, sentence, tokens)):
+            joined.setdefault(term, []).append(unit)
+        elif _is_unsaid(draft.attention, words, tokens):
+            unsaid.setdefault(term, []).append(unit)
+    text, left = document.text_of(sentence, draft), set[int]()
+    surfaces = [document.demand(piece.unit).surface for piece in sentence.assigned]
+    for term in {**joined, **unsaid}:
+        asked = surfaces.count(term)
+        lacking = asked - len(term.find(text, asked))
+        units = [*joined.get(term, ()), *(unsaid.get(term, ()) if lacking < asked else ())]
+        left.update(units[: max(lacking, 0)])
+        _soften(document, [p.unit for p in sentence.assigned if _is(document, p, term)], left)
     return left
+
+
+def _is(document: Document, piece: Piece, term: Constraint) -> bool:
+    return document.demand(piece.unit).surface == term
+
+
+def _soften(document: Document, units: Sequence[int], left: set[int]) -> None:
+    """Make some units of a term soft, and put them behind the others.
+
+    What is found in the text counts for the first of equal constraints first.
+    """
+    numbers = sorted({document.units[unit] for unit in units})
+    if len(numbers) < len(units):
+        return  # they are one constraint, which is wanted several times
+    ordered = sorted(units, key=lambda unit: unit in left)
+    demands = [document.demand(unit) for unit in ordered]
+    for number, unit, demand in zip(numbers, ordered, demands, strict=True):
+        soft = replace(demand, asked=replace(demand.asked, soft=JOINED))
+        document.demands[number] = soft if unit in left else demand
+        document.units[unit] = number
+
+
+def _may_be_left(asked: Constraint) -> bool:
+    """Return whether a constraint is a term of a glossary that may be in compounds."""
+    return asked.is_from_source and asked.compound and asked.soft is None and asked.count == 1
 
 
 def _next_word(document: Document, sentence: SentenceState, tokens: Sequence[int]) -> list[int]:
@@ -127,3 +161,11 @@ def _is_joined(
     here = [float(attention[a:b, list(tokens)].sum(axis=1).max()) for a, b in words]
     start, end = words[int(np.argmax(here))]
     return float(attention[start:end, list(following)].sum(axis=1).max()) >= JOINED_SHARE
+
+
+def _is_unsaid(
+    attention: ScoreArray, words: Sequence[tuple[int, int]], tokens: Sequence[int]
+) -> bool:
+    """Return whether no word of a draft attends much to some source tokens."""
+    share = attention[:, list(tokens)].sum(axis=1)
+    return all(float(share[start:end].max()) < UNSAID_SHARE for start, end in words)

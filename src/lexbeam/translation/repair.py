@@ -248,10 +248,13 @@ def _tokens_of(
 
 
 def _unmet(document: Document, sentence: SentenceState) -> list[tuple[Constraint, list[int]]]:
-    """Return what a sentence was to say and has not, as text and as units."""
+    """Return what a sentence was to say and has not, as text and as units.
+
+    Of equal demands those that may be dropped are missed first.
+    """
     text = document.text_of(sentence, sentence.best)
     sought: dict[Constraint, list[int]] = {}
-    for piece in sentence.assigned:
+    for piece in sorted(sentence.assigned, key=lambda piece: document.is_soft(piece.unit)):
         surface = document.demand(piece.unit).surface.cut(piece.first, piece.last)
         sought.setdefault(surface, []).append(piece.unit)
     return [(s, units[len(s.find(text, len(units))) :]) for s, units in sought.items()]

@@ -24,7 +24,6 @@ from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 
-
 COSTLY = 0.4
 """What terms may cost a sentence per token, next to its draft, before it is searched once more."""
 

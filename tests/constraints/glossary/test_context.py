@@ -71,6 +71,8 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         "server@example.org",
         "the variable user_server",
         "process=1",
+        "the new value as @process or $server",
+        "process::server",
     ],
 )
 def test_no_term_is_in_an_address_or_an_identifier(text: str) -> None:

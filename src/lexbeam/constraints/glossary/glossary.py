@@ -333,6 +333,8 @@ def _shape(
         phrase = {"text": targets[0], **option} if option else targets[0]
         return [(phrase, (span,)) for span in spans]
     any_of: dict[str, Any] = {"any": list(targets), **option}
+    if compounds:  # each occurrence by itself: one may be in a compound, another not
+        return [(any_of, (span,)) for span in spans]
     return [(any_of if len(spans) == 1 else {**any_of, "count": len(spans)}, tuple(spans))]
 
 
