@@ -24,7 +24,7 @@ from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 
-COSTLY = 0.4
+COSTLY = 0.5
 """What terms may cost a sentence per token, next to its draft, before it is searched once more."""
 
 
