@@ -31,10 +31,11 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -304,7 +305,7 @@ def ctranslate2_runs(
             print(f"CTranslate2: can't convert: {error}")
             return
         yield theirs, make(model, precision)
-        pieces = [folder / name for name in ("source.spm", "target.spm")]
+        pieces = [Path(copy(folder / name, model)) for name in ("source.spm", "target.spm")]
         yield (
             ours,
             _bundle_run(import_model(model, out, sentencepiece=pieces)),
@@ -360,6 +361,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--old", metavar="PYTHON", help="interpreter with transformers 4.56.2")
+    parser.add_argument("--keep", metavar="FOLDER", help="where models are made, and left")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="contestants besides generate")
     options = parser.parse_args()
     import torch  # noqa: PLC0415
@@ -371,9 +373,10 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}; load at the start: {load}")
     print("processor time in ms per step of the whole batch (ratio to generate)")
     for size in options.sizes:
-        with tempfile.TemporaryDirectory() as scratch, suppress(KeyboardInterrupt):
+        kept = nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory()
+        with kept as scratch, suppress(KeyboardInterrupt):
             folder = Path(scratch) / size
-            folder.mkdir()
+            folder.mkdir(parents=True)
             make_checkpoint(folder, size)
             runs = dict(_contestants(folder, options))
             for batch in options.batches:
