@@ -17,10 +17,10 @@ Other engines are measured if they are installed:
 - ``ctranslate2``, if MODEL is a folder of its own; it has no SSRU decoder and can't run Firefox's
   models. ``benchmarks/hf.py --keep FOLDER`` makes random models of some size.
 
-Two columns compare steps with constraints to those without. ``step of C=0`` is all time over all
+Three columns compare steps with constraints to those without. ``step of C=0`` is all time over all
 steps of the model; those of a draft, a greedy search that shows where constraints fit, are many and
 cheap. ``own step`` is all time but the encoder's, a draft's included, over the steps of the search
-itself.
+itself; ``without draft`` leaves the time of the draft out, too.
 """
 
 from __future__ import annotations
@@ -65,12 +65,13 @@ class Tally:
     steps: int = 0
     own_steps: int = 0
     encoding: float = 0.0
+    drafting: float = 0.0
     outputs: dict[int, str] = field(default_factory=dict)
 
-    @property
-    def own_step(self) -> float:
-        """The seconds that a step of the search takes, all but the encoder counted."""
-        return (self.seconds - self.encoding) / self.own_steps
+    def own_step(self, with_draft: bool) -> float:
+        """Return the seconds per step of the search, all but the encoder counted."""
+        seconds = self.seconds - self.encoding - (0.0 if with_draft else self.drafting)
+        return seconds / self.own_steps
 
 
 class Lexbeam:
@@ -99,8 +100,10 @@ class Lexbeam:
 
     def _watch(self) -> None:
         """Count the steps of drafts and of the search, and the time in which sources are read."""
-        self.steps, self.draft_steps, self.encoding, self.drafting = 0, 0, 0.0, False
-        engine, write_drafts = self.engine, beam_search.draft_batch
+        self.steps, self.draft_steps, self.is_draft = 0, 0, False
+        self.encoding = self.drafting = 0.0
+        engine, search = self.engine, cast(Any, beam_search)
+        write_drafts = search.draft_batch
         start, step, draft = engine.start, engine.step, engine.draft
 
         def timed_start(*args: Any, **more: Any) -> Any:
@@ -111,7 +114,7 @@ class Lexbeam:
 
         def counted_step(*args: Any, **more: Any) -> Any:
             self.steps += 1
-            self.draft_steps += self.drafting
+            self.draft_steps += self.is_draft
             return step(*args, **more)
 
         def counted_draft(*args: Any, **more: Any) -> Any:
@@ -121,13 +124,15 @@ class Lexbeam:
             return whole
 
         def marked_drafts(*args: Any, **more: Any) -> Any:
-            self.drafting = True
+            began, before, self.is_draft = time.process_time(), self.encoding, True
             drafted = write_drafts(*args, **more)
-            self.drafting = False
+            seconds = time.process_time() - began - (self.encoding - before)
+            self.drafting += 0.0 if drafted.draft is None else seconds
+            self.is_draft = False
             return drafted
 
         engine.start, engine.step, engine.draft = timed_start, counted_step, counted_draft
-        beam_search.draft_batch = marked_drafts
+        search.draft_batch = marked_drafts
 
     def _phrases(self, seed: int, reference: str) -> list[list[int]]:
         """Return the words of a sentence in random order, as pieces."""
@@ -163,11 +168,13 @@ class Lexbeam:
     def run(self, job: Job, sentences: Sequence[int]) -> Run:
         """Translate some sentences, with constraints as the job says."""
         phrases = [self.words[i][: job.constraints] for i in sentences]
-        self.steps, self.draft_steps, self.encoding = 0, 0, 0.0
+        self.steps, self.draft_steps = 0, 0
+        self.encoding = self.drafting = 0.0
         began = time.process_time()
         outputs = self._decode(sentences, job.beam, job.batch, phrases)
         seconds = time.process_time() - began
-        return Run(seconds, outputs, self.steps, self.steps - self.draft_steps, self.encoding)
+        steps = self.steps, self.steps - self.draft_steps
+        return Run(seconds, outputs, *steps, self.encoding, self.drafting)
 
 
 def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
@@ -214,6 +221,7 @@ def measure(
             tally.steps += run.steps
             tally.own_steps += run.own_steps
             tally.encoding += run.encoding
+            tally.drafting += run.drafting
             tally.outputs.update(zip(sentences, run.outputs, strict=True))
     return tallies
 
@@ -222,7 +230,7 @@ def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | No
     """Print one line per engine and job, with BLEU if references and sacreBLEU are there."""
     head = f"{'engine':<15}{'k':>3}{'batch':>6}{'C':>4}{'ms/sentence':>13}{'ms/step':>9}"
     native_name = next((name for name, _ in tallies if name in NATIVE), NATIVE[0])
-    columns = f"of {native_name}", "step of C=0", "own step", "same output"
+    columns = f"of {native_name}", "step of C=0", "own step", "without draft", "same output"
     print(head + "".join(f"{column:>15}" for column in columns) + f"{'BLEU':>8}")
     for (name, job), tally in tallies.items():
         each = 1000 * tally.seconds / tally.sentences
@@ -233,12 +241,13 @@ def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | No
         line += f"{tally.seconds / native.seconds:>15.2f}" if native else " " * 15
         if plain and tally.steps and job.constraints:
             ratio = tally.seconds / tally.steps / (plain.seconds / plain.steps)
-            line += f"{ratio:>15.2f}{tally.own_step / plain.own_step:>15.2f}{'':>15}"
+            own = (tally.own_step(draft) / plain.own_step(draft) for draft in (True, False))
+            line += f"{ratio:>15.2f}" + "".join(f"{each:>15.2f}" for each in own) + " " * 15
         elif native and name != native_name:
             same = np.mean([text == native.outputs[i] for i, text in tally.outputs.items()])
-            line += f"{'':>30}{same:>15.0%}"
+            line += f"{'':>45}{same:>15.0%}"
         else:
-            line += " " * 45
+            line += " " * 60
         if references:
             outputs = [tally.outputs[i] for i in range(len(references))]
             line += f"{show_bleu(outputs, references):>8}"

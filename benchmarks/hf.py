@@ -333,8 +333,9 @@ def measure(
                 if constraints == options.constraints[0] or name not in UNCONSTRAINED:
                     times[name, constraints].append(1000 * run(case) / case.steps)
     medians: Medians = {}
+    first = next(iter(runs))
     for (name, count), values in times.items():
-        plain = times["generate", count]
+        plain = times.get((first, count), times[first, options.constraints[0]])
         ratios = [value / usual for value, usual in zip(values, plain, strict=True)]
         medians[name, count] = statistics.median(values), statistics.median(ratios)
     return medians
@@ -362,6 +363,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--old", metavar="PYTHON", help="interpreter with transformers 4.56.2")
     parser.add_argument("--keep", metavar="FOLDER", help="where models are made, and left")
+    parser.add_argument("--without-generate", action="store_true", help="ratios are to the first")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="contestants besides generate")
     options = parser.parse_args()
     import torch  # noqa: PLC0415
@@ -395,7 +397,7 @@ def _contestants(folder: Path, options: argparse.Namespace) -> Iterator[tuple[st
         return only is None or any(part in name for part in only for name in names)
 
     for name, run in generate_runs(folder):
-        if name == "generate" or wanted(name):
+        if wanted(name) or (name == "generate" and not options.without_generate):
             yield name, run
     if wanted("imported"):
         yield from imported_runs(folder)

@@ -56,6 +56,8 @@ class Run(NamedTuple):
     """Those of the search itself."""
     encoding: float = 0.0
     """The seconds in which sources were read."""
+    drafting: float = 0.0
+    """Those in which drafts were written."""
 
 
 class Engine(Protocol):
