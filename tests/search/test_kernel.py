@@ -69,15 +69,36 @@ def test_selections_are_the_same(name: str) -> None:
 @needs_kernel
 def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
     assert kernel.compiled is not None
-    whole, score = np.zeros(3, np.int64), np.zeros(3)
+    bank, score = np.zeros(3, np.int64), np.zeros(3)
+    out = 1, 2, 0.0, np.zeros(2, np.int64), np.zeros(2, np.bool_)
+    assert kernel.compiled.select(bank, score, None, *out) == 2
     with pytest.raises(TypeError, match="kind"):
-        kernel.compiled.drop_behind(whole, np.ones(3, np.bool_), None, 1, 1.0)
+        kernel.compiled.select(score, score, None, *out)
     with pytest.raises(ValueError, match="fit together"):
-        kernel.compiled.drop_behind(score, np.ones(2, np.bool_), None, 1, 1.0)
+        kernel.compiled.select(bank, score[:2], None, *out)
+    with pytest.raises(ValueError, match="fit together"):
+        kernel.compiled.select(bank, score, None, 1, 3, *out[2:])
     with pytest.raises(ValueError, match="contiguous"):
-        kernel.compiled.drop_behind(np.zeros(6)[::2], np.ones(3, np.bool_), None, 1, 1.0)
+        kernel.compiled.select(bank, np.zeros(6)[::2], None, *out)
     with pytest.raises(TypeError, match="arguments"):
         kernel.compiled.select(1)
+
+
+@needs_kernel
+@pytest.mark.parametrize("left_out", range(8))
+def test_a_step_refuses_to_do_without_what_it_needs(left_out: int) -> None:
+    assert kernel.compiled is not None
+    score, marks = np.zeros(1), np.ones(1, np.bool_)
+    whole = np.zeros(1, np.int64)
+    hypotheses = score, score, marks, ~marks, whole
+    answer = np.full((1, 2), -1.0), np.array([[1, 2]]), np.full((1, 1), -2.0)
+    out = np.empty(6, np.int64), np.empty(0, np.int64), np.empty(6), np.empty(6, np.bool_)
+    numbers = kernel.numbers_of_step(2, kernel.KEEP_ALL)
+    given = [*hypotheses, *answer, *kernel.UNCONSTRAINED, *out]
+    assert kernel.compiled.advance(None, numbers, *given)[0] == 2
+    given[left_out] = None
+    with pytest.raises(ValueError, match="fit together"):
+        kernel.compiled.advance(None, numbers, *given)
 
 
 @pytest.mark.parametrize("on", [True, False])

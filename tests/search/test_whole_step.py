@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lexbeam.errors import ScorerError
-from lexbeam.search import decode, kernel, whole_step
+from lexbeam.search import Form, Pattern, decode, kernel, whole_step
 from lexbeam.search.scorer import Scores
 from lexbeam.search.step import SearchStep
 from lexbeam.search.whole_step import WholeStep
@@ -62,10 +62,39 @@ def test_plain_search_takes_whole_steps_only(monkeypatch: pytest.MonkeyPatch) ->
         assert decode(scorer, [0, 1], beam_size=4, max_length=100, stop="first") == whole
 
 
+@pytest.mark.parametrize("avoid", [[[(5, 6), (7,)], [], [(2,)]], [[], [(1, 2)], [(3, 3)]]])
+def test_avoided_phrases_are_searched_by_whole_steps(
+    avoid: list[list[tuple[int, ...]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = HistoryScorer(8, bos=1, eos=0, seed=6)
+            phrases: list[list[tuple[int, ...]]] = [[(3, 4), (5,)], [(6,), (7,), (3,)], []]
+            found.append(decode(scorer, [0, 1, 2], phrases, avoid, beam_size=6, max_length=30))
+        if on:
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]
+
+
+class Stubborn(HistoryScorer):
+    """A scorer that proposes tokens although they are banned."""
+
+    def step(self, *args: Any, **more: Any) -> Scores:
+        """Answer as if nothing were banned."""
+        state, tokens, parents, ask, ban, top = args
+        return super().step(state, tokens, parents, ask, ban[:, :0], top, **more)
+
+
+def test_banned_tokens_are_refused() -> None:
+    with pytest.raises(ScorerError, match="banned"):
+        decode(Stubborn(8, bos=1, eos=0, seed=4), [0], [[(3, 4)]], [[(2,)]], max_length=30)
+
+
 def test_what_needs_more_is_left_to_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = taken_by(monkeypatch)
     scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
-    decode(scorer, [0], [[(3, 4)]], [[(5, 6)]], max_length=9)
+    decode(scorer, [0], [[Pattern(((Form((3,)),), (Form((4,)),)))]], max_length=9)
     decode(scorer, [0], [[(3, 4)]], algorithm="gbs", max_length=9)
     decode(scorer, [0], observer=lambda _: None, max_length=9)
     assert counts["whole"] == 0 < counts["single"]

@@ -9,7 +9,7 @@ calls but the tables of an automaton. What Python calls is in `_kernel.c`. */
 
 #include "../_compiled_arrays.h"
 
-/* --- the tables of an automaton ---------------------------------------------------------------- */
+/* --- the tables of an automaton -------------------------------------------------------------- */
 
 enum {
     SYMBOL, FROM_ROOT, ROW_OF_NODE, MOVE_SYMBOLS, MOVE_TARGETS, LISTED_KEYS, LISTED_TARGETS,
@@ -22,42 +22,35 @@ enum {
 typedef struct {
     Buffers buffers;
     Array table[TABLES];
-    int64_t symbols;
-    Py_ssize_t nodes, moves, asked, now, later, begun;
+    Py_ssize_t symbols, nodes, moves, asked, now, later, begun;
 } Tables;
 
 /* The node that a token leads to. */
 static int64_t follow(const Tables *t, int64_t node, int64_t token) {
-    int64_t symbol = INTS(t->table[SYMBOL])[token];
+    int64_t symbol = INTS(t->table[SYMBOL])[token], sought = node * t->symbols + symbol;
     const int64_t *symbols = INTS(t->table[MOVE_SYMBOLS]) + node * t->moves;
+    const int64_t *keys = INTS(t->table[LISTED_KEYS]);
     for (Py_ssize_t move = 0; move < t->moves; move++)
         if (symbols[move] == symbol) return INTS(t->table[MOVE_TARGETS])[node * t->moves + move];
     Py_ssize_t low = 0, high = t->table[LISTED_KEYS].length;
-    if (high) {
-        const int64_t *keys = INTS(t->table[LISTED_KEYS]);
-        int64_t sought = node * t->symbols + symbol;
-        while (low < high) {
-            Py_ssize_t middle = (low + high) / 2;
-            if (keys[middle] < sought) low = middle + 1;
-            else high = middle;
-        }
-        if (low < t->table[LISTED_KEYS].length && keys[low] == sought)
-            return INTS(t->table[LISTED_TARGETS])[low];
+    while (low < high) {
+        Py_ssize_t middle = (low + high) / 2;
+        if (keys[middle] < sought) low = middle + 1;
+        else high = middle;
     }
+    if (low < t->table[LISTED_KEYS].length && keys[low] == sought)
+        return INTS(t->table[LISTED_TARGETS])[low];
     return INTS(t->table[FROM_ROOT])[INTS(t->table[ROW_OF_NODE])[node] + symbol];
 }
 
 /* Mark what ends at a node as met, each occurrence once; `first` is the first of four tables. */
-static void complete(
-    const Tables *t, int first, Py_ssize_t layers, int64_t node, uint64_t *met, int64_t *tokens
-) {
-    for (Py_ssize_t layer = 0; layer < layers; layer++) {
-        Py_ssize_t at = layer * t->nodes + node;
+static void complete(const Tables *t, int first, Py_ssize_t layers, int64_t node, uint64_t *met,
+                     int64_t *tokens) {
+    for (Py_ssize_t at = node; at < layers * t->nodes; at += t->nodes) {
         uint64_t needs = BITS(t->table[first + 2])[at];
         if (needs && !(needs & *met)) continue;
-        uint64_t added = BITS(t->table[first])[at];
-        added |= (*met << 1) & BITS(t->table[first + 1])[at];
-        added &= ~*met;
+        uint64_t repeated = (*met << 1) & BITS(t->table[first + 1])[at];
+        uint64_t added = (BITS(t->table[first])[at] | repeated) & ~*met;
         if (added) *tokens += INTS(t->table[first + 3])[at];
         *met |= added;
     }
@@ -66,8 +59,7 @@ static void complete(
 /* The tokens of the longest beginning of something unmet. */
 static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen) {
     int64_t most = 0;
-    for (Py_ssize_t layer = 0; layer < t->begun; layer++) {
-        Py_ssize_t at = layer * t->nodes + node;
+    for (Py_ssize_t at = node; at < t->begun * t->nodes; at += t->nodes) {
         uint64_t needs = BITS(t->table[BEGUN_NEEDS])[at];
         if (!(BITS(t->table[BEGUN_BITS])[at] & ~seen) || (needs && !(needs & seen))) continue;
         int64_t gain = INTS(t->table[BEGUN_GAIN])[at];
@@ -76,97 +68,109 @@ static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen) {
     return most;
 }
 
-/* Where hypotheses stand, as far as it says what they ask for. */
-typedef struct {
-    const int64_t *slot; /* of each row; NULL: rows are slots */
-    const int64_t *node;
-    const uint64_t *seen, *stages;
-    const unsigned char *hold;
-} Asking;
+/* --- what a step is given -------------------------------------------------------------------- */
 
-/* Mark which of the listed tokens start or continue an unmet phrase of each row; return how many a
-   row has at most. `useful` has room for all that is listed. */
-static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t rows, unsigned char *useful) {
-    Py_ssize_t width = 0, listed = t->asked, words = t->table[BOUNDARY].length;
-    for (Py_ssize_t row = 0; row < rows; row++) {
-        Py_ssize_t slot = a->slot ? a->slot[row] : row, at = a->node[slot] * listed, count = 0;
-        uint64_t unmet = ~a->seen[slot] & (a->stages ? a->stages[slot] : ~(uint64_t)0);
-        for (Py_ssize_t i = 0; i < listed; i++) {
-            int64_t token = INTS(t->table[ASK_TOKENS])[at + i];
-            int use = (BITS(t->table[SERVES])[INTS(t->table[ASK_TARGETS])[at + i]] & unmet) != 0;
-            if (use && a->hold && a->hold[slot] && words)
-                use = !FLAGS(t->table[BOUNDARY])[token < 0 ? token + words : token];
-            useful[row * listed + i] = (unsigned char)use;
-            count += use;
-        }
-        if (count > width) width = count;
-    }
-    return width;
-}
+/* The arrays of a step, in the order of its arguments; what is not needed is None. */
+enum {
+    LOG_PROB, SCORE, LIVE, FINISHED, FIRST, /* the hypotheses; what the search offers itself */
+    TOP_SCORES, TOP_IDS, ASK_SCORES,        /* the model's answer */
+    NODE, MET, MET_TOKENS, SEEN, SEEN_TOKENS, BANK, STAGES, /* where hypotheses stand */
+    SIZES, MAY_END, BEAMS, /* constraint tokens; what may end, if not by those; beams, if not k */
+    ASKED, TARGETS, SLOTS, /* what was asked, where it leads; slots of banks before adjustment */
+    SUMS, COUNTS, KINDS, EXPECTED, PRICES, DRAFTS, /* what `search.future_cost` has learnt */
+    REACHED, PART_SIZES, MISSING, WANTED, NEEDS,   /* parts of constraints: `automaton.parts` */
+    OUT_INTS, OUT_STATES, OUT_SCORES, OUT_FLAGS,   /* what is written: see `advance` */
+    STEP_ARRAYS
+};
+static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiii" "IIDB";
 
-/* Write what is useful side by side, `width` in each row; rows of tokens begin every `stride`. */
-static void write_useful(const Tables *t, const Asking *a, Py_ssize_t rows, Py_ssize_t width,
-                         const unsigned char *useful, int64_t *tokens, Py_ssize_t stride,
-                         int64_t *targets) {
-    for (Py_ssize_t row = 0; row < rows; row++) {
-        Py_ssize_t at = a->node[a->slot ? a->slot[row] : row] * t->asked, count = 0;
-        for (Py_ssize_t i = 0; i < t->asked; i++) {
-            if (!useful[row * t->asked + i]) continue;
-            tokens[row * stride + count] = INTS(t->table[ASK_TOKENS])[at + i];
-            targets[row * width + count++] = INTS(t->table[ASK_TARGETS])[at + i];
-        }
-        for (; count < width; count++) {
-            tokens[row * stride + count] = PAD;
-            targets[row * width + count] = 0;
-        }
-    }
-}
+static const char OPTIONAL_ARRAYS[] = {
+    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS,
+};
 
-/* --- the model's answer ------------------------------------------------------------------------ */
+/* What arrays have an entry for. */
+enum { NONE, SENTENCE, SLOT, ROW, TOP, ANSWER, ASK, MEAN, PART, AT_NODE, PART_AT_NODE, DIMENSIONS };
+static const unsigned char DIMENSION_OF_ARRAYS[] = {
+    SLOT, SLOT, SLOT, SLOT, SENTENCE, TOP, TOP, ANSWER,
+    SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
+    SENTENCE, ROW, SENTENCE, ASK, ASK, SENTENCE,
+    MEAN, MEAN, AT_NODE, SENTENCE, PART, SENTENCE,
+    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, NONE, NONE, NONE, NONE,
+};
 
-/* The hypotheses of a batch and what the model says of their continuations. */
-typedef struct {
-    Array log_prob, score, live, finished, first;
-    Array top_scores, top_ids, ask_scores, may_end;
-    Array row; /* written: the model's row of each slot */
-    double lowest; /* what the end and what is asked for score at least */
-    Py_ssize_t sentences, slots, rows, top, answers; /* answers: columns of ask_scores */
-} Proposals;
+/* Numbers that a step is given in one array. */
+enum {
+    K, FLAGS_OF_STEP, EOS, VOCABULARY, LOWEST, ROUNDING, LENGTH, LAG, HANDICAP,
+    LOWEST_LEARNT, WEIGHT, CONTINUES, AT_THE_START, STEP, NUMBERS
+};
+/* Ends of words are candidates; all candidates are kept; what lags is dropped; by its worth. */
+enum { WORD_ENDS = 1, KEEP_ALL = 2, DROP = 4, BY_WORTH = 8 };
 
-/* What the model answered for an asked token of a row; 0 is the end. */
-static double answer_at(const Proposals *p, int64_t row, Py_ssize_t asked) {
-    double score = score_at(&p->ask_scores, row * p->answers + asked);
-    return score > p->lowest ? score : p->lowest;
-}
-
-/* What an option of a slot scores; option 0 is the end (or what is forced), or to stay finished. */
-static double option_score(const Proposals *p, Py_ssize_t slot, Py_ssize_t option) {
-    if (!FLAGS(p->live)[slot])
-        return option == 0 && FLAGS(p->finished)[slot] ? DOUBLES(p->score)[slot] : CLOSED;
-    int64_t row = INTS(p->row)[slot];
-    double so_far = DOUBLES(p->log_prob)[slot];
-    if (option) return so_far + score_at(&p->top_scores, row * p->top + option - 1);
-    if (p->may_end.data && !FLAGS(p->may_end)[row]) return CLOSED;
-    return so_far + answer_at(p, row, 0);
-}
-
-static int64_t option_token(const Proposals *p, Py_ssize_t slot, Py_ssize_t option) {
-    if (option == 0) return INTS(p->first)[slot / p->slots];
-    return INTS(p->top_ids)[INTS(p->row)[slot] * p->top + option - 1];
-}
-
+/* An option of a slot: 0 is the end, a forced token, or to stay finished; others are the best. */
 typedef struct {
     double score;
     Py_ssize_t slot, option;
 } Option;
 
+typedef struct {
+    double score;
+    int64_t slot, token, node;
+} Candidate;
+
+/* Everything that a step reads, its room, and what it writes. */
+typedef struct {
+    const Tables *t; /* NULL: plain search */
+    Array a[STEP_ARRAYS];
+    const double *number;
+    Py_ssize_t sentences, slots, rows, top, answers, asked, stride, parts, k, flags;
+    int64_t *row; /* the model's row of each slot */
+    Option *best;
+    unsigned char *among; /* which options of a sentence are among the k best */
+    Candidate *found;
+    Py_ssize_t *ends, *filled, *chosen; /* candidates: where a sentence's end; which are chosen */
+    int64_t *states; /* columns of all candidates, as `branch` writes them */
+    double *worth, *compared, *unit, *after, *learnt, *whole, *costs;
+} Step;
+
+#define INT(x, name, at) INTS((x)->a[name])[at]
+#define BIT(x, name, at) BITS((x)->a[name])[at]
+#define DOUBLE(x, name, at) DOUBLES((x)->a[name])[at]
+#define FLAG(x, name, at) FLAGS((x)->a[name])[at]
+
+/* --- candidates ------------------------------------------------------------------------------ */
+
+/* What the model answered for an asked token of a row; 0 is the end. */
+static double answer_at(const Step *x, int64_t row, Py_ssize_t asked) {
+    double score = score_at(&x->a[ASK_SCORES], row * x->answers + asked);
+    return score > x->number[LOWEST] ? score : x->number[LOWEST];
+}
+
+static int may_end(const Step *x, Py_ssize_t slot) {
+    if (x->a[MAY_END].data) return FLAG(x, MAY_END, x->row[slot]);
+    return !x->a[SIZES].data || INT(x, BANK, slot) == INT(x, SIZES, slot / x->slots);
+}
+
+static double option_score(const Step *x, Py_ssize_t slot, Py_ssize_t option) {
+    if (!FLAG(x, LIVE, slot))
+        return option == 0 && FLAG(x, FINISHED, slot) ? DOUBLE(x, SCORE, slot) : CLOSED;
+    double so_far = DOUBLE(x, LOG_PROB, slot);
+    if (option) return so_far + score_at(&x->a[TOP_SCORES], x->row[slot] * x->top + option - 1);
+    return may_end(x, slot) ? so_far + answer_at(x, x->row[slot], 0) : CLOSED;
+}
+
+static int64_t option_token(const Step *x, Py_ssize_t slot, Py_ssize_t option) {
+    if (option == 0) return INT(x, FIRST, slot / x->slots);
+    return INT(x, TOP_IDS, x->row[slot] * x->top + option - 1);
+}
+
 /* Write the k best options of a sentence, best first, of equals the first; return how many. */
-static Py_ssize_t k_best(const Proposals *p, Py_ssize_t sentence, Py_ssize_t k, Option *best) {
-    Py_ssize_t count = 0;
-    for (Py_ssize_t slot = sentence * p->slots; slot < (sentence + 1) * p->slots; slot++) {
-        Py_ssize_t options = FLAGS(p->live)[slot] ? 1 + p->top : FLAGS(p->finished)[slot] != 0;
+static Py_ssize_t k_best(const Step *x, Py_ssize_t sentence) {
+    Py_ssize_t count = 0, k = x->a[BEAMS].data ? (Py_ssize_t)INT(x, BEAMS, sentence) : x->k;
+    Option *best = x->best;
+    for (Py_ssize_t slot = sentence * x->slots; slot < (sentence + 1) * x->slots; slot++) {
+        Py_ssize_t options = FLAG(x, LIVE, slot) ? 1 + x->top : FLAG(x, FINISHED, slot) != 0;
         for (Py_ssize_t option = 0; option < options; option++) {
-            double score = option_score(p, slot, option);
+            double score = option_score(x, slot, option);
             if (score == CLOSED || (count == k && !(score > best[k - 1].score))) continue;
             Py_ssize_t at = count < k ? count++ : k - 1;
             for (; at > 0 && best[at - 1].score < score; at--) best[at] = best[at - 1];
@@ -176,162 +180,144 @@ static Py_ssize_t k_best(const Proposals *p, Py_ssize_t sentence, Py_ssize_t k, 
     return count;
 }
 
-/* --- candidates with constraints --------------------------------------------------------------- */
-
-typedef struct {
-    double score;
-    int64_t slot, token, node;
-} Candidate;
-
-/* Where the hypotheses of all slots stand in their constraints. */
-typedef struct {
-    Array node, met, met_tokens, seen, seen_tokens, stages;
-} Standing;
-
-static uint64_t unmet_at(const Standing *s, Py_ssize_t slot) {
-    return ~BITS(s->seen)[slot] & (s->stages.data ? BITS(s->stages)[slot] : ~(uint64_t)0);
-}
-
-typedef struct {
-    const Tables *t; /* NULL: plain search */
-    const Proposals *p;
-    const Standing *s;
-    const int64_t *tokens; /* what was asked, a row begins every `stride` */
-    Array targets;         /* where that leads. shape: (rows, asked) */
-    Array sizes;           /* the beam of each sentence, if not k for all */
-    Py_ssize_t k, asked, stride;
-    int word_ends;
-    Option *best;
-    unsigned char *among; /* which options are among the k best */
-} Collector;
-
-/* Add an option, unless it goes on with an unmet phrase: then it was asked for. */
-static void add_option(const Collector *c, Option one, Candidate *found, Py_ssize_t *count) {
-    int64_t token = option_token(c->p, one.slot, one.option);
-    int64_t node = follow(c->t, INTS(c->s->node)[one.slot], token);
-    uint64_t serves = BITS(c->t->table[SERVES])[node];
-    if (c->asked && one.option && (serves & unmet_at(c->s, one.slot))) return;
-    found[(*count)++] = (Candidate){one.score, one.slot, token, node};
-}
-
 /* The best option of a slot, of those that end a word if `ending`; of equals the first. */
-static Option best_of_slot(const Collector *c, Py_ssize_t slot, int ending) {
+static Option best_of_slot(const Step *x, Py_ssize_t slot, int ending) {
     Option best = {CLOSED, slot, 0};
-    Py_ssize_t options = FLAGS(c->p->live)[slot] ? 1 + c->p->top : 1;
-    for (Py_ssize_t option = 0; option < options; option++) {
-        double score = option_score(c->p, slot, option);
+    for (Py_ssize_t option = 0; option < (FLAG(x, LIVE, slot) ? 1 + x->top : 1); option++) {
+        double score = option_score(x, slot, option);
         if (!(score > best.score)) continue;
-        if (ending && !FLAGS(c->t->table[BOUNDARY])[option_token(c->p, slot, option)]) continue;
+        if (ending && !FLAGS(x->t->table[BOUNDARY])[option_token(x, slot, option)]) continue;
         best.score = score;
         best.option = option;
     }
     return best;
 }
 
-/* Write the k best options of a sentence, which are the candidates of plain search. */
-static Py_ssize_t collect_plain(const Collector *c, Py_ssize_t sentence, Candidate *found) {
-    Py_ssize_t count = k_best(c->p, sentence, c->k, c->best);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Option one = c->best[i];
-        found[i] = (Candidate){one.score, one.slot, option_token(c->p, one.slot, one.option), 0};
+/* Add an option, unless it has been, or goes on with an unmet phrase: then it was asked for. */
+static void add_option(const Step *x, Option one, Candidate *found, Py_ssize_t *count) {
+    Py_ssize_t at = one.slot % x->slots * (1 + x->top) + one.option;
+    if (one.score == CLOSED || x->among[at]) return;
+    x->among[at] = 1;
+    int64_t token = option_token(x, one.slot, one.option), node = 0;
+    if (x->t) {
+        node = follow(x->t, INT(x, NODE, one.slot), token);
+        uint64_t unmet = ~BIT(x, SEEN, one.slot);
+        if (x->a[STAGES].data) unmet &= BIT(x, STAGES, one.slot);
+        if (x->asked && one.option && (BITS(x->t->table[SERVES])[node] & unmet)) return;
     }
-    return count;
+    found[(*count)++] = (Candidate){one.score, one.slot, token, node};
 }
 
-/* Write the candidates of a sentence (paper, Algorithm 2, lines 2 to 10); return how many. */
-static Py_ssize_t collect_one(const Collector *c, Py_ssize_t sentence, Candidate *found) {
-    const Proposals *p = c->p;
-    if (!c->t) return collect_plain(c, sentence, found);
-    Py_ssize_t count = 0, options = 1 + p->top, first = sentence * p->slots, end = first + p->slots;
-    Py_ssize_t k = c->sizes.data ? (Py_ssize_t)INTS(c->sizes)[sentence] : c->k;
-    Py_ssize_t best = k_best(p, sentence, k, c->best);
-    memset(c->among, 0, p->slots * options);
-    for (Py_ssize_t rank = 0; rank < best; rank++) {
-        c->among[(c->best[rank].slot - first) * options + c->best[rank].option] = 1;
-        add_option(c, c->best[rank], found, &count);
-    }
+/* Write the candidates of a sentence (paper, Algorithm 2, lines 2 to 10); return how many. Those
+   of plain search are the k best. */
+static Py_ssize_t collect(const Step *x, Py_ssize_t sentence, Candidate *found) {
+    Py_ssize_t count = 0, first = sentence * x->slots, end = first + x->slots;
+    Py_ssize_t best = k_best(x, sentence);
+    int word_ends = x->t && (x->flags & WORD_ENDS) && x->t->table[BOUNDARY].length;
+    memset(x->among, 0, x->slots * (1 + x->top));
+    for (Py_ssize_t rank = 0; rank < best; rank++) add_option(x, x->best[rank], found, &count);
+    if (!x->t) return count;
+    for (Py_ssize_t slot = first; slot < end; slot++)
+        add_option(x, best_of_slot(x, slot, 0), found, &count);
+    for (Py_ssize_t slot = first; slot < end && word_ends; slot++)
+        if (INT(x, SEEN_TOKENS, slot) > INT(x, MET_TOKENS, slot))
+            add_option(x, best_of_slot(x, slot, 1), found, &count);
     for (Py_ssize_t slot = first; slot < end; slot++) {
-        Option one = best_of_slot(c, slot, 0);
-        if (one.score == CLOSED || c->among[(slot - first) * options + one.option]) continue;
-        add_option(c, one, found, &count);
-    }
-    for (Py_ssize_t slot = first; slot < end && c->word_ends; slot++) {
-        if (INTS(c->s->seen_tokens)[slot] <= INTS(c->s->met_tokens)[slot]) continue;
-        Option one = best_of_slot(c, slot, 1);
-        if (one.score == CLOSED || c->among[(slot - first) * options + one.option] ||
-            one.option == best_of_slot(c, slot, 0).option)
-            continue;
-        add_option(c, one, found, &count);
-    }
-    for (Py_ssize_t slot = first; slot < end && c->asked; slot++) {
-        if (!FLAGS(p->live)[slot]) continue;
-        int64_t row = INTS(p->row)[slot];
-        for (Py_ssize_t i = 0; i < c->asked; i++) {
-            int64_t token = c->tokens[row * c->stride + i];
-            double score = DOUBLES(p->log_prob)[slot] + answer_at(p, row, 1 + i);
+        if (!FLAG(x, LIVE, slot)) continue;
+        for (Py_ssize_t i = 0, row = x->row[slot]; i < x->asked; i++) {
+            int64_t token = INT(x, ASKED, (row + 1) * x->stride - x->asked + i);
+            double score = DOUBLE(x, LOG_PROB, slot) + answer_at(x, row, 1 + i);
             if (token == PAD || score == CLOSED) continue;
-            int64_t target = INTS(c->targets)[row * c->asked + i];
-            found[count++] = (Candidate){score, slot, token, target};
+            found[count++] = (Candidate){score, slot, token, INT(x, TARGETS, row * x->asked + i)};
         }
     }
     return count;
 }
 
-/* Let a candidate take its token: write its state into row `at` of the columns of `out`. */
-static void branch(const Tables *t, const Standing *s, const Candidate *c, int64_t *out,
-                   Py_ssize_t stride) {
-    uint64_t met = BITS(s->met)[c->slot], seen = BITS(s->seen)[c->slot];
-    int64_t met_tokens = INTS(s->met_tokens)[c->slot], seen_tokens = INTS(s->seen_tokens)[c->slot];
-    if (!t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[c->token]) {
-        met = seen;
-        met_tokens = seen_tokens;
-    }
+/* Let a candidate take its token: write its state, as in `States`, every `stride` entries. */
+static void branch(const Step *x, const Candidate *c, int64_t *out, Py_ssize_t stride) {
+    const Tables *t = x->t;
+    int word_ended = !t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[c->token];
+    uint64_t met = BIT(x, word_ended ? SEEN : MET, c->slot), seen;
+    int64_t met_tokens = INT(x, word_ended ? SEEN_TOKENS : MET_TOKENS, c->slot), seen_tokens;
     complete(t, NOW_SETS, t->now, c->node, &met, &met_tokens);
     seen = met;
     seen_tokens = met_tokens;
     complete(t, LATER_SETS, t->later, c->node, &seen, &seen_tokens);
-    out[3 * stride] = (int64_t)met;
-    out[4 * stride] = met_tokens;
-    out[5 * stride] = (int64_t)seen;
-    out[6 * stride] = seen_tokens;
-    out[7 * stride] = seen_tokens + in_progress(t, c->node, seen);
+    out[0] = c->node;
+    out[stride] = (int64_t)met;
+    out[2 * stride] = met_tokens;
+    out[3 * stride] = (int64_t)seen;
+    out[4 * stride] = seen_tokens;
+    out[5 * stride] = seen_tokens + in_progress(t, c->node, seen);
 }
 
-/* --- what constraints are going to cost -------------------------------------------------------- */
+/* --- what constraints are going to cost ------------------------------------------------------ */
 
-/* The tables of the parts of constraints: by part and sentence, and by node and part. */
-typedef struct {
-    Array whole, after, reached, sizes, missing, wanted, needs;
-    Py_ssize_t sentences, parts;
-} Parts;
+/* Learn from what the model answered for asked tokens. */
+static void learn(const Step *x) {
+    double *counts = x->learnt + 2 * x->sentences;
+    memset(x->learnt, 0, 4 * x->sentences * sizeof *x->learnt);
+    for (Py_ssize_t slot = 0; slot < x->sentences * x->slots; slot++) {
+        for (Py_ssize_t i = 0, row = x->row[slot]; i < x->asked && FLAG(x, LIVE, slot); i++) {
+            if (INT(x, ASKED, (row + 1) * x->stride - x->asked + i) == PAD) continue;
+            double score = answer_at(x, row, 1 + i), lowest = x->number[LOWEST_LEARNT];
+            int64_t kind = INT(x, KINDS, INT(x, TARGETS, row * x->asked + i));
+            kind += 2 * (slot / x->slots);
+            x->learnt[kind] += score > lowest ? score : lowest;
+            counts[kind] += 1.0;
+        }
+    }
+    for (Py_ssize_t i = 0; i < 2 * x->sentences; i++) {
+        DOUBLE(x, SUMS, i) += x->learnt[i];
+        DOUBLE(x, COUNTS, i) += counts[i];
+    }
+}
 
-/* What a hypothesis has still to pay; `costs` is room for a number per part. */
-static double cost_to_come(const Parts *p, Py_ssize_t sentence, int64_t node, uint64_t seen,
-                           uint64_t unmet, double *costs) {
+/* Find what each part is expected to cost. */
+static void expect_costs(const Step *x) {
+    const double *number = x->number;
+    for (Py_ssize_t s = 0; s < x->sentences; s++) {
+        double count = DOUBLE(x, COUNTS, 2 * s), later = DOUBLE(x, COUNTS, 2 * s + 1);
+        double mean = DOUBLE(x, SUMS, 2 * s) / (count > 1.0 ? count : 1.0);
+        double after = DOUBLE(x, SUMS, 2 * s + 1) + number[CONTINUES] * mean;
+        double progress = (number[STEP] + 1.0) / DOUBLE(x, EXPECTED, s);
+        double rising = (1.0 - number[AT_THE_START]) * (progress < 1.0 ? progress : 1.0);
+        int priced = x->a[PRICES].data && INT(x, DRAFTS, s) > 0;
+        x->unit[s] = -mean > 1.0 ? -mean : 1.0;
+        x->after[s] = after /= later + number[WEIGHT];
+        for (Py_ssize_t at = s; at < x->parts * x->sentences; at += x->sentences) {
+            double first = priced ? DOUBLE(x, PRICES, at) : mean * (number[AT_THE_START] + rising);
+            x->whole[at] = first + after * (DOUBLE(x, PART_SIZES, at) - 1.0);
+        }
+    }
+}
+
+/* What a hypothesis has still to pay. */
+static double cost_to_come(const Step *x, Py_ssize_t sentence, int64_t node, uint64_t seen) {
     double best_gain = 0.0, total = 0.0;
     Py_ssize_t best = 0;
-    for (Py_ssize_t part = 0; part < p->parts; part++) {
-        Py_ssize_t here = part * p->sentences + sentence, at = node * p->parts + part;
-        int unseen = !(BITS(p->reached)[here] & seen) && DOUBLES(p->sizes)[here] > 0;
-        costs[part] = unseen ? DOUBLES(p->whole)[here] : 0.0;
-        double gain = 0.0;
-        int64_t missing = INTS(p->missing)[at];
-        uint64_t needs = p->needs.data ? BITS(p->needs)[at] : 0;
-        if (unseen && missing > 0 && (BITS(p->wanted)[at] & unmet) && (!needs || (needs & seen)))
-            gain = DOUBLES(p->after)[sentence] * (double)missing - costs[part];
+    for (Py_ssize_t part = 0; part < x->parts; part++) {
+        Py_ssize_t here = part * x->sentences + sentence, at = node * x->parts + part;
+        int unseen = !(BIT(x, REACHED, here) & seen) && DOUBLE(x, PART_SIZES, here) > 0;
+        uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
+        double gain = 0.0, missing = (double)INT(x, MISSING, at);
+        x->costs[part] = unseen ? x->whole[here] : 0.0;
+        if (unseen && missing > 0 && (BIT(x, WANTED, at) & ~seen) && (!needs || (needs & seen)))
+            gain = x->after[sentence] * missing - x->costs[part];
         if (part == 0 || gain > best_gain) {
             best = part;
             best_gain = gain;
         }
     }
-    for (Py_ssize_t part = 0; part < p->parts; part++) {
-        if (part == best && best_gain > 0) costs[part] += best_gain;
-        total += costs[part];
+    for (Py_ssize_t part = 0; part < x->parts; part++) {
+        if (part == best && best_gain > 0) x->costs[part] += best_gain;
+        total += x->costs[part];
     }
     return total;
 }
 
-/* --- filling the beam -------------------------------------------------------------------------- */
+/* --- filling the beam ------------------------------------------------------------------------ */
 
 typedef struct {
     double score, price; /* price: what banks are compared by, set back by the rank in the bank */
@@ -339,19 +325,20 @@ typedef struct {
     Py_ssize_t index;
 } Ranked;
 
-/* By score, of equals the first. */
-static int by_score(const void *left, const void *right) {
-    const Ranked *a = left, *b = right;
-    if (a->score != b->score) return a->score < b->score ? 1 : -1;
-    return a->index < b->index ? -1 : 1;
-}
+/* The candidates of a sentence, how its beam is filled, and room for it. */
+typedef struct {
+    const int64_t *bank;
+    const double *score;
+    const int64_t *slots; /* of each bank before adjustment; without, candidates are set back */
+    Py_ssize_t width, banks, given, k;
+    double handicap;
+    Ranked *ranked;
+    Py_ssize_t *starts; /* two more than there are banks */
+    int64_t *room;      /* four times as many as banks are given */
+} Selecting;
 
-/* Sort by score; nearly every bank has few candidates. */
+/* Sort by score, of equals the first; nearly every bank has few candidates. */
 static void sort_by_score(Ranked *ranked, Py_ssize_t count) {
-    if (count > 32) {
-        qsort(ranked, count, sizeof *ranked, by_score);
-        return;
-    }
     for (Py_ssize_t i = 1; i < count; i++) {
         Ranked one = ranked[i];
         Py_ssize_t at = i;
@@ -360,31 +347,29 @@ static void sort_by_score(Ranked *ranked, Py_ssize_t count) {
     }
 }
 
-/* Put the candidates of a sentence by bank from the top, then by score; what is no candidate comes
-   last. `starts` is room for a number per bank and two more. Return how many are real. */
-static Py_ssize_t rank(const int64_t *bank, const double *score, Py_ssize_t width, Py_ssize_t banks,
-                       Ranked *ranked, Py_ssize_t *starts) {
+/* Put candidates by bank from the top, then by score, what is none last; return how many are. */
+static Py_ssize_t rank(const Selecting *s) {
+    Py_ssize_t banks = s->banks, *starts = s->starts;
     memset(starts, 0, (banks + 2) * sizeof *starts);
     for (int writing = 0; writing < 2; writing++) {
-        for (Py_ssize_t i = 0; i < width; i++) {
-            Ranked one = {score[i], 0.0, bank[i], i};
-            Py_ssize_t place = one.score > CLOSED ? banks - 1 - one.bank : banks;
-            if (writing) ranked[starts[place]++] = one;
+        for (Py_ssize_t i = 0; i < s->width; i++) {
+            Py_ssize_t place = s->score[i] > CLOSED ? banks - 1 - s->bank[i] : banks;
+            if (writing) s->ranked[starts[place]++] = (Ranked){s->score[i], 0.0, s->bank[i], i};
             else starts[place + 1]++;
         }
         for (Py_ssize_t i = 0; !writing && i < banks; i++) starts[i + 1] += starts[i];
     }
     /* Now every entry of `starts` is where its bank ends. */
     for (Py_ssize_t i = 0, begin = 0; i < banks; begin = starts[i++])
-        sort_by_score(ranked + begin, starts[i] - begin);
-    return banks ? starts[banks - 1] : 0;
+        sort_by_score(s->ranked + begin, starts[i] - begin);
+    return starts[banks - 1];
 }
 
-/* One more than the largest bank; -1 if one is negative. */
+/* One more than the largest bank; 0 if one is negative. */
 static Py_ssize_t count_banks(const int64_t *bank, Py_ssize_t length) {
     int64_t most = 0;
     for (Py_ssize_t i = 0; i < length; i++) {
-        if (bank[i] < 0) return -1;
+        if (bank[i] < 0) return 0;
         if (bank[i] > most) most = bank[i];
     }
     return (Py_ssize_t)most + 1;
@@ -394,88 +379,93 @@ static Py_ssize_t count_banks(const int64_t *bank, Py_ssize_t length) {
    room for as many numbers. */
 static void adjust(int64_t *slots, const int64_t *counts, Py_ssize_t banks, int64_t *spare,
                    int64_t *lacking) {
-    int64_t spares = 0, lacks = 0;
+    int64_t spares = 0;
     for (Py_ssize_t i = 0; i < banks; i++) {
         spare[i] = slots[i] > counts[i] ? slots[i] - counts[i] : 0;
         lacking[i] = counts[i] > slots[i] ? counts[i] - slots[i] : 0;
+        slots[i] -= spare[i];
         spares += spare[i];
-        lacks += lacking[i];
-        if (slots[i] > counts[i]) slots[i] = counts[i];
     }
-    int64_t to_move = spares < lacks ? spares : lacks;
-    for (Py_ssize_t distance = 1; to_move > 0 && distance < banks; distance++) {
-        for (int outward = 1; outward >= -1; outward -= 2) {
+    for (Py_ssize_t distance = 1; spares && distance < banks; distance++) {
+        for (Py_ssize_t step = distance; step >= -distance; step -= 2 * distance) {
             for (Py_ssize_t giver = 0; giver < banks; giver++) {
-                Py_ssize_t taker = giver + outward * distance;
-                if (taker < 0 || taker >= banks) continue;
+                Py_ssize_t taker = giver + step;
+                if (!spare[giver] || taker < 0 || taker >= banks) continue;
                 int64_t moved = spare[giver] < lacking[taker] ? spare[giver] : lacking[taker];
                 spare[giver] -= moved;
+                spares -= moved;
                 lacking[taker] -= moved;
                 slots[taker] += moved;
-                to_move -= moved;
             }
         }
     }
 }
 
-/* Choose among ranked candidates by the slots of each bank before adjustment; return how many.
-   `room` has place for four numbers per bank. */
-static Py_ssize_t choose_by_slots(const Ranked *ranked, Py_ssize_t real, const int64_t *slots,
-                                  Py_ssize_t banks, int64_t *room, Py_ssize_t *chosen) {
-    int64_t *given = room, *counts = room + banks;
+/* Choose among ranked candidates by the slots of each bank; return how many there are. */
+static Py_ssize_t choose_by_slots(const Selecting *s, Py_ssize_t real, Py_ssize_t *chosen) {
+    int64_t *given = s->room, *counts = s->room + s->given;
     Py_ssize_t filled = 0;
-    memcpy(given, slots, banks * sizeof *given);
-    memset(counts, 0, banks * sizeof *counts);
-    for (Py_ssize_t i = 0; i < real; i++) counts[ranked[i].bank]++;
-    adjust(given, counts, banks, counts + banks, counts + 2 * banks);
+    memcpy(given, s->slots, s->given * sizeof *given);
+    memset(counts, 0, s->given * sizeof *counts);
+    for (Py_ssize_t i = 0; i < real; i++) counts[s->ranked[i].bank]++;
+    adjust(given, counts, s->given, counts + s->given, counts + 2 * s->given);
     for (Py_ssize_t i = 0; i < real; i++)
-        if (given[ranked[i].bank]-- > 0) chosen[filled++] = ranked[i].index;
+        if (given[s->ranked[i].bank]-- > 0) chosen[filled++] = s->ranked[i].index;
     return filled;
-}
-
-static int by_number(const void *left, const void *right) {
-    Py_ssize_t a = *(const Py_ssize_t *)left, b = *(const Py_ssize_t *)right;
-    return (a > b) - (a < b);
 }
 
 /* Choose the k best of ranked candidates after each has been set back by its rank in its bank, by
    bank from the top; return how many there are. */
-static Py_ssize_t choose_by_price(Ranked *ranked, Py_ssize_t width, Py_ssize_t k, double handicap,
-                                  Py_ssize_t *chosen) {
+static Py_ssize_t choose_by_price(const Selecting *s, Py_ssize_t real, Py_ssize_t *chosen) {
+    Ranked *ranked = s->ranked;
     Py_ssize_t in_bank = 0, count = 0;
-    for (Py_ssize_t i = 0; i < width && k; i++) {
+    for (Py_ssize_t i = 0; i < real; i++) {
         in_bank = i && ranked[i].bank == ranked[i - 1].bank ? in_bank + 1 : 0;
-        double price = ranked[i].price = ranked[i].score - handicap * (double)in_bank;
-        if (count == k && !(price > ranked[chosen[k - 1]].price)) continue;
-        Py_ssize_t at = count < k ? count++ : k - 1;
+        double price = ranked[i].price = ranked[i].score - s->handicap * (double)in_bank;
+        if (count == s->k && !(price > ranked[chosen[count - 1]].price)) continue;
+        Py_ssize_t at = count < s->k ? count++ : count - 1;
         for (; at > 0 && ranked[chosen[at - 1]].price < price; at--) chosen[at] = chosen[at - 1];
         chosen[at] = i;
     }
-    qsort(chosen, count, sizeof *chosen, by_number);
-    for (Py_ssize_t i = 0; i < count; i++) chosen[i] = ranked[chosen[i]].index;
+    for (Py_ssize_t i = 0; i < count; i++) ranked[chosen[i]].price = INFINITY;
+    for (Py_ssize_t i = 0, at = 0; at < count; i++)
+        if (ranked[i].price == INFINITY) chosen[at++] = ranked[i].index;
     return count;
 }
 
-/* --- dropping what fell behind, and the model's mistakes --------------------------------------- */
-
-/* Clear `live` where a hypothesis of a sentence is more than `lag` below the best live one of its
-   bank, or, without `bank`, of all; `best` is room for a number per bank. */
-static void drop(const double *score, unsigned char *live, const int64_t *bank, Py_ssize_t width,
-                 double lag, double *best, Py_ssize_t banks) {
-    for (Py_ssize_t i = 0; i < banks; i++) best[i] = CLOSED;
-    for (Py_ssize_t i = 0; i < width; i++) {
-        int64_t of = bank ? bank[i] : 0;
-        if (live[i] && score[i] > best[of]) best[of] = score[i];
+/* Fill the beams of all sentences; candidates of each begin where those of the one before end.
+   Write which of its candidates are chosen, and how many. */
+static void fill_beams(Buffers *buffers, Selecting *s, const int64_t *bank, const double *score,
+                       const Array *slots, const Py_ssize_t *ends, Py_ssize_t sentences,
+                       Py_ssize_t *filled, Py_ssize_t *chosen) {
+    Py_ssize_t all = ends[sentences];
+    s->given = slots->length / sentences;
+    s->banks = count_banks(bank, all);
+    int fits = s->banks > 0;
+    for (Py_ssize_t i = 0; slots->data && s->banks > s->given && i < all; i++)
+        fits = fits && (bank[i] < s->given || score[i] == CLOSED);
+    refuse_unless(buffers, fits, "select");
+    s->ranked = take_room(buffers, all, sizeof *s->ranked);
+    s->starts = take_room(buffers, s->banks + 2, sizeof *s->starts);
+    s->room = take_room(buffers, 4 * s->given, sizeof *s->room);
+    for (Py_ssize_t i = 0; i < sentences && !buffers->failed; i++) {
+        s->bank = bank + ends[i];
+        s->score = score + ends[i];
+        s->slots = INTS(*slots) + i * s->given;
+        s->width = ends[i + 1] - ends[i];
+        Py_ssize_t real = rank(s);
+        filled[i] = slots->data ? choose_by_slots(s, real, chosen + ends[i])
+                                : choose_by_price(s, real, chosen + ends[i]);
     }
-    for (Py_ssize_t i = 0; i < width; i++) live[i] &= score[i] >= best[bank ? bank[i] : 0] - lag;
 }
 
-/* Return whether the answer of a model is what the protocol says; bans are for each row. */
-static int is_answer_sound(const Array *scores, const Array *ids, const Array *asked, const Array *ban,
-                           Py_ssize_t rows, Py_ssize_t eos, Py_ssize_t vocabulary, double rounding) {
-    Py_ssize_t top = rows ? ids->length / rows : 0, banned = rows ? ban->length / rows : 0;
-    if (scores->length != ids->length || rows * top != ids->length || rows * banned != ban->length)
-        return 0;
+/* --- a whole step ---------------------------------------------------------------------------- */
+
+/* Return whether the answer of a model is what the protocol says. */
+static int is_answer_sound(const Array *scores, const Array *ids, const Array *asked,
+                           Py_ssize_t rows, int64_t eos, int64_t vocabulary, double rounding) {
+    Py_ssize_t top = rows ? ids->length / rows : 0;
+    if (scores->length != rows * top) return 0;
     for (Py_ssize_t i = 0; i < asked->length; i++)
         if (!(score_at(asked, i) <= rounding)) return 0;
     for (Py_ssize_t row = 0; row < rows; row++) {
@@ -483,176 +473,100 @@ static int is_answer_sound(const Array *scores, const Array *ids, const Array *a
         for (Py_ssize_t i = row * top; i < (row + 1) * top; i++) {
             double score = score_at(scores, i);
             int64_t id = INTS(*ids)[i];
-            if (!(score <= before && id >= 0 && id < vocabulary && (id != eos || score == CLOSED)))
-                return 0;
+            if (!(score <= before) || id < 0 || id >= vocabulary) return 0;
+            if (id == eos && score != CLOSED) return 0;
             before = score;
-            for (Py_ssize_t b = row * banned; b < (row + 1) * banned; b++)
-                if (INTS(*ban)[b] == id && score != CLOSED) return 0;
         }
     }
     return 1;
 }
 
-/* --- a whole step ------------------------------------------------------------------------------ */
-
-/* Numbers that a step is given in one array. */
-enum { LOWEST, ROUNDING, LENGTH, LAG, HANDICAP, LOWEST_LEARNT, WEIGHT, CONTINUES, AT_THE_START, STEP,
-       NUMBERS };
-enum { WORD_ENDS = 1, DROP = 2, BY_WORTH = 4 };
-
-/* Everything that a step reads, its room, and what it writes. */
-typedef struct {
-    const Tables *t; /* NULL: plain search */
-    Proposals p;
-    Standing s;
-    Collector c;
-    Array bank, sizes, slots, ask;
-    Array sums, counts, kinds, expected, prices, drafts; /* what `search.future_cost` has learnt */
-    Parts parts;
-    Array out_ints, out_states, out_scores, out_flags;
-    const double *number;
-    Py_ssize_t flags, eos, vocabulary;
-    Candidate *found;
-    Py_ssize_t *ends, *filled, *chosen;
-    int64_t *states; /* columns of all candidates, as `branch` writes them */
-    double *worth, *unit, *learnt, *costs;
-} Step;
-
-/* Learn from what the model answered for asked tokens, as `sum_by_kind`, and find what each part
-   is expected to cost. */
-static void expect_costs(Step *x) {
-    const Proposals *p = &x->p;
-    const double *number = x->number;
-    double *sums = DOUBLES(x->sums), *counts = DOUBLES(x->counts), *learnt = x->learnt;
-    for (Py_ssize_t slot = 0; slot < p->log_prob.length; slot++) {
-        int64_t row = INTS(p->row)[slot];
-        for (Py_ssize_t i = 0; i < x->c.asked && FLAGS(p->live)[slot]; i++) {
-            if (x->c.tokens[row * x->c.stride + i] == PAD) continue;
-            double score = answer_at(p, row, 1 + i);
-            int64_t kind = INTS(x->kinds)[INTS(x->c.targets)[row * x->c.asked + i]];
-            kind += 2 * (slot / p->slots);
-            learnt[kind] += score > number[LOWEST_LEARNT] ? score : number[LOWEST_LEARNT];
-            learnt[2 * p->sentences + kind] += 1.0;
-        }
+/* Find the candidates of all sentences, and what they lead to. At first all are chosen. */
+static void find_candidates(const Step *x) {
+    x->ends[0] = 0;
+    for (Py_ssize_t s = 0; s < x->sentences; s++) {
+        x->filled[s] = collect(x, s, x->found + x->ends[s]);
+        x->ends[s + 1] = x->ends[s] + x->filled[s];
+        for (Py_ssize_t i = 0; i < x->filled[s]; i++) x->chosen[x->ends[s] + i] = i;
     }
-    for (Py_ssize_t i = 0; i < 2 * p->sentences; i++) {
-        sums[i] += learnt[i];
-        counts[i] += learnt[2 * p->sentences + i];
-    }
-    for (Py_ssize_t s = 0; s < p->sentences; s++) {
-        double mean = sums[2 * s] / (counts[2 * s] > 1.0 ? counts[2 * s] : 1.0);
-        double after = (sums[2 * s + 1] + number[CONTINUES] * mean) / (counts[2 * s + 1] + number[WEIGHT]);
-        double progress = (number[STEP] + 1.0) / DOUBLES(x->expected)[s];
-        double rising = (1.0 - number[AT_THE_START]) * (progress < 1.0 ? progress : 1.0);
-        x->unit[s] = -mean > 1.0 ? -mean : 1.0;
-        DOUBLES(x->parts.after)[s] = after;
-        for (Py_ssize_t part = 0; part < x->parts.parts; part++) {
-            Py_ssize_t at = part * p->sentences + s;
-            double first = x->prices.data && INTS(x->drafts)[s] > 0 ? DOUBLES(x->prices)[at]
-                                                                    : mean * (number[AT_THE_START] + rising);
-            DOUBLES(x->parts.whole)[at] = first + after * (DOUBLES(x->parts.sizes)[at] - 1.0);
-        }
-    }
+    Py_ssize_t all = x->ends[x->sentences];
+    for (Py_ssize_t i = 0; x->t && i < all; i++) branch(x, x->found + i, x->states + i, all);
 }
 
-/* Choose the new beams among the candidates. */
-static void choose(Buffers *buffers, Step *x) {
-    Py_ssize_t sentences = x->p.sentences, all = x->ends[sentences], k = x->c.k;
-    Py_ssize_t given = x->slots.length / sentences;
-    int64_t *bank = x->states + 7 * all;
-    double *compared = x->worth + all;
-    for (Py_ssize_t i = 0; i < all; i++) {
-        x->states[i] = x->found[i].slot;
-        x->states[2 * all + i] = x->found[i].node;
-        branch(x->t, &x->s, &x->found[i], x->states + i, all);
+/* Find what candidates are worth, and what they are compared by; if all are kept, what they have
+   still to pay. */
+static void weigh(const Step *x) {
+    int costs = x->a[SUMS].data != NULL;
+    if (costs) {
+        learn(x);
+        expect_costs(x);
     }
-    if (x->sums.data) expect_costs(x);
-    for (Py_ssize_t s = 0; s < sentences; s++) {
+    for (Py_ssize_t s = 0, all = x->ends[x->sentences]; s < x->sentences; s++) {
         for (Py_ssize_t i = x->ends[s]; i < x->ends[s + 1]; i++) {
-            uint64_t seen = (uint64_t)x->states[5 * all + i];
-            double cost = 0.0;
-            if (x->sums.data)
-                cost = cost_to_come(&x->parts, s, x->found[i].node, seen, ~seen, x->costs);
-            x->worth[i] = x->sums.data ? x->found[i].score + cost : x->found[i].score;
-            compared[i] = x->sums.data ? x->worth[i] / x->unit[s] : x->worth[i];
+            uint64_t seen = (uint64_t)x->states[3 * all + i];
+            double cost = costs ? cost_to_come(x, s, x->found[i].node, seen) : 0.0;
+            x->worth[i] = x->flags & KEEP_ALL ? cost : x->found[i].score + cost;
+            x->compared[i] = costs ? x->worth[i] / x->unit[s] : x->worth[i];
         }
-    }
-    Py_ssize_t banks = count_banks(bank, all);
-    refuse_unless(buffers, banks > 0 && (!x->slots.data || banks <= given), "advance");
-    Ranked *ranked = take_room(buffers, all, sizeof *ranked);
-    Py_ssize_t *starts = take_room(buffers, banks + 2, sizeof *starts);
-    int64_t *room = take_room(buffers, 4 * given, sizeof *room);
-    for (Py_ssize_t s = 0; s < sentences && !buffers->failed; s++) {
-        Py_ssize_t first = x->ends[s], count = x->ends[s + 1] - first, *chosen = x->chosen + s * k;
-        Py_ssize_t real = rank(bank + first, compared + first, count, banks, ranked, starts);
-        x->filled[s] = x->slots.data
-            ? choose_by_slots(ranked, real, INTS(x->slots) + s * given, given, room, chosen)
-            : choose_by_price(ranked, real, k, x->number[HANDICAP], chosen);
     }
 }
 
 /* Put a chosen candidate on its beam; return whether it has just ended. */
-static int put(Step *x, Py_ssize_t sentence, const Candidate *one, Py_ssize_t to, Py_ssize_t size) {
-    int before = FLAGS(x->p.finished)[one->slot], ended = one->token == x->eos;
+static int put(const Step *x, const Candidate *one, Py_ssize_t to, Py_ssize_t size) {
+    int before = FLAG(x, FINISHED, one->slot), ended = one->token == x->number[EOS];
     int newly = ended && !before;
-    INTS(x->out_ints)[to] = one->token;
-    INTS(x->out_ints)[size + to] = one->slot - sentence * x->p.slots;
-    INTS(x->out_ints)[2 * size + to] = INTS(x->p.row)[one->slot];
-    DOUBLES(x->out_scores)[to] = before ? DOUBLES(x->p.log_prob)[one->slot] : one->score;
-    DOUBLES(x->out_scores)[size + to] = newly ? one->score / x->number[LENGTH] : one->score;
-    FLAGS(x->out_flags)[to] = (unsigned char)ended;
-    FLAGS(x->out_flags)[size + to] = (unsigned char)!ended;
-    FLAGS(x->out_flags)[2 * size + to] = (unsigned char)newly;
-    if (!x->t) return newly;
-    Py_ssize_t all = x->ends[x->p.sentences], from = one - x->found;
-    for (int i = 0; i < 6; i++) INTS(x->out_states)[i * size + to] = x->states[(2 + i) * all + from];
-    DOUBLES(x->out_scores)[2 * size + to] = x->worth[from];
+    Py_ssize_t all = x->ends[x->sentences], from = one - x->found;
+    INT(x, OUT_INTS, to) = one->token;
+    INT(x, OUT_INTS, size + to) = one->slot % x->slots;
+    INT(x, OUT_INTS, 2 * size + to) = x->row[one->slot];
+    DOUBLE(x, OUT_SCORES, to) = before ? DOUBLE(x, LOG_PROB, one->slot) : one->score;
+    DOUBLE(x, OUT_SCORES, size + to) = newly ? one->score / x->number[LENGTH] : one->score;
+    DOUBLE(x, OUT_SCORES, 2 * size + to) = x->t ? x->worth[from] : one->score;
+    FLAG(x, OUT_FLAGS, to) = (unsigned char)ended;
+    FLAG(x, OUT_FLAGS, size + to) = (unsigned char)!ended;
+    FLAG(x, OUT_FLAGS, 2 * size + to) = (unsigned char)newly;
+    for (int i = 0; x->t && i < 6; i++)
+        INT(x, OUT_STATES, i * size + to) = x->states[i * all + from];
     return newly;
 }
 
 /* Write the new beams; return whether anything has just ended. */
-static int write_beams(Step *x, Py_ssize_t width) {
-    Py_ssize_t size = x->p.sentences * width;
+static int write_beams(const Step *x, Py_ssize_t width) {
+    Py_ssize_t size = x->sentences * width;
     int newly = 0;
-    for (Py_ssize_t s = 0; s < x->p.sentences; s++) {
-        for (Py_ssize_t i = 0; i < width; i++) {
-            Py_ssize_t to = s * width + i;
-            if (i < x->filled[s]) {
-                const Candidate *one = x->found + x->ends[s] + x->chosen[s * x->c.k + i];
-                newly |= put(x, s, one, to, size);
-                continue;
-            }
-            for (int j = 0; j < 3; j++) {
-                INTS(x->out_ints)[j * size + to] = 0;
-                DOUBLES(x->out_scores)[j * size + to] = CLOSED;
-                FLAGS(x->out_flags)[j * size + to] = 0;
-            }
-            for (int j = 0; x->t && j < 6; j++) INTS(x->out_states)[j * size + to] = 0;
+    for (Py_ssize_t to = 0; to < size; to++) {
+        Py_ssize_t s = to / width, i = to % width;
+        if (i < x->filled[s]) {
+            newly |= put(x, x->found + x->ends[s] + x->chosen[x->ends[s] + i], to, size);
+            continue;
         }
+        for (int j = 0; j < 3; j++) {
+            INT(x, OUT_INTS, j * size + to) = 0;
+            DOUBLE(x, OUT_SCORES, j * size + to) = CLOSED;
+            FLAG(x, OUT_FLAGS, j * size + to) = 0;
+        }
+        for (int j = 0; x->t && j < 6; j++) INT(x, OUT_STATES, j * size + to) = 0;
     }
     return newly;
 }
 
-/* Drop what lags behind. */
-static void drop_from_beams(Buffers *buffers, Step *x, Py_ssize_t width) {
-    Py_ssize_t size = x->p.sentences * width, banks = 1;
-    const int64_t *bank = x->t && !(x->flags & BY_WORTH) ? INTS(x->out_states) + 5 * size : NULL;
-    const double *score = DOUBLES(x->out_scores) + (x->flags & BY_WORTH ? 2 : 1) * size;
-    if (bank) banks = count_banks(bank, size);
+/* Let nothing live that is too far below the best of its bank, or, by worth, of its sentence. */
+static void drop(Buffers *buffers, const Step *x, Py_ssize_t width) {
+    int by_worth = (x->flags & BY_WORTH) != 0;
+    Py_ssize_t size = x->sentences * width;
+    const int64_t *bank = x->t && !by_worth ? INTS(x->a[OUT_STATES]) + 5 * size : NULL;
+    const double *score = DOUBLES(x->a[OUT_SCORES]) + (1 + by_worth) * size;
+    unsigned char *live = FLAGS(x->a[OUT_FLAGS]) + size;
+    Py_ssize_t banks = bank ? count_banks(bank, size) : 1;
     double *best = take_room(buffers, banks, sizeof *best);
-    for (Py_ssize_t at = 0; at < size && !buffers->failed; at += width)
-        drop(score + at, FLAGS(x->out_flags) + size + at, bank ? bank + at : NULL, width,
-             x->number[LAG], best, banks);
-}
-
-/* Find the candidates of all sentences; of plain search all are chosen. */
-static void find_candidates(Step *x) {
-    x->ends[0] = 0;
-    for (Py_ssize_t s = 0; s < x->p.sentences; s++) {
-        Py_ssize_t count = collect_one(&x->c, s, x->found + x->ends[s]);
-        x->ends[s + 1] = x->ends[s] + count;
-        for (Py_ssize_t i = 0; i < count && !x->t; i++) x->chosen[s * x->c.k + i] = i;
-        x->filled[s] = count;
+    for (Py_ssize_t first = 0; first < size && !buffers->failed; first += width) {
+        for (Py_ssize_t i = 0; i < banks; i++) best[i] = CLOSED;
+        for (Py_ssize_t i = first; i < first + width; i++) {
+            int64_t of = bank ? bank[i] : 0;
+            if (live[i] && score[i] > best[of]) best[of] = score[i];
+        }
+        for (Py_ssize_t i = first; i < first + width; i++)
+            live[i] &= score[i] >= best[bank ? bank[i] : 0] - x->number[LAG];
     }
 }
 

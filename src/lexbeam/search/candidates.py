@@ -6,7 +6,8 @@ From everything the model proposes, a step looks at
 2. of every hypothesis, the tokens that start or continue a constraint it has not met,
 3. of every hypothesis, its single best continuation,
 
-without duplicates. Where phrases count as whole words only, a phrase that has been seen is met by
+without duplicates. This is the definition; `search.collecting` calls the compiled kernel where it
+covers a step. Where phrases count as whole words only, a phrase that has been seen is met by
 whatever token ends its word; the best of these is a candidate as well. Without it, if the model
 prefers to go on with the word, hypotheses that have seen the phrase are dropped at every step for
 others that are about to see it. A finished hypothesis is its own and only continuation.
@@ -16,12 +17,10 @@ Slots are counted through the batch: slot s of sentence i is i · slots + s.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexbeam.search import kernel
 from lexbeam.search.arrays import (
     PAD,
     BoolArray,
@@ -47,21 +46,6 @@ class Answered(NamedTuple):
     scores: Scores
     first: IntArray  # shape: (sentences,), what the search offers: the end or a forced token
     may_end: BoolArray | None  # shape: (rows,), who may take it; None: all
-
-    def arrays(self) -> tuple[NDArray[Any] | None, ...]:
-        """Return what the compiled kernel reads."""
-        beam, scores = self.beam, self.scores
-        return (
-            beam.log_prob,
-            beam.score,
-            beam.live,
-            beam.finished,
-            self.first,
-            scores.top_scores,
-            scores.top_ids,
-            scores.ask_scores,
-            self.may_end,
-        )
 
 
 class Proposals(NamedTuple):
@@ -222,29 +206,15 @@ class ObservedStep(NamedTuple):
     """What the states of hypotheses mean; None: no sentence of the batch has constraints."""
 
 
-def best_of_all(answered: Answered, k: int) -> Candidates:
+def best_by_arrays(answered: Answered, k: int) -> Candidates:
     """Return the k best continuations of each sentence: plain search looks no further."""
-    if kernel.compiled is not None:
-        return _best_compiled(answered, k)
     proposals = Proposals.lay_out(*answered)
     indices = k_best(proposals.score, k)
     score, token = pick(proposals.score, indices), pick(proposals.token, indices)
     return Candidates(score, proposals.slot(indices), token, proposals.row, None)
 
 
-def _best_compiled(answered: Answered, k: int) -> Candidates:
-    assert kernel.compiled is not None
-    sentences = len(answered.first)
-    score, row = np.empty(sentences * k), np.empty(answered.beam.token.size, np.int64)
-    out, nothing = np.empty((8, sentences * k), np.int64), (None,) * 8
-    given = None, k, 0, *answered.arrays(), row, *nothing, score, out, None
-    width = kernel.call(kernel.compiled.collect, *given)
-    shape, size = (sentences, width), sentences * width
-    slot, token = out[0, :size].reshape(shape), out[1, :size].reshape(shape)
-    return Candidates(score[:size].reshape(shape), slot, token, row, None)
-
-
-def collect(
+def collect_by_arrays(
     answered: Answered,
     beam: int,
     beam_sizes: IntArray | None,
@@ -260,61 +230,13 @@ def collect(
     nodes that they lead to. # shape of both: (rows, asked). ``word_ends`` adds the best end of a
     word to (3).
     """
-    if kernel.compiled is not None and automaton.kernel_tables is not None:
-        return _collect_compiled(answered, beam, beam_sizes, automaton, states, asked, word_ends)
     proposals = Proposals.lay_out(*answered)
     by_slot = AskedTokens.lay_out(answered.beam, answered.live, *asked, answered.scores)
     given = automaton, states, by_slot, word_ends
-    return _collect_by_arrays(proposals, beam, beam_sizes, *given)
+    return _collect(proposals, beam, beam_sizes, *given)
 
 
-def _collect_compiled(
-    answered: Answered,
-    beam: int,
-    beam_sizes: IntArray | None,
-    automaton: Automaton,
-    states: States,
-    asked: tuple[IntArray, IntArray],
-    word_ends: bool,
-) -> Candidates:
-    """Collect in the compiled kernel; patterns of several parts take their tokens by arrays."""
-    assert kernel.compiled is not None
-    sentences, slots = answered.beam.token.shape
-    row = np.empty(sentences * slots, np.int64)
-    room = sentences * (beam + slots * (2 + asked[0].shape[1]))
-    score, out = np.empty(room), np.empty((8, room), np.int64)
-    branches = automaton.multipart is None
-    node, met, met_tokens, seen, seen_tokens, _, stages = states
-    standing = node, met[0], met_tokens, seen[0], seen_tokens, stages and stages[0]
-    width = kernel.call(
-        kernel.compiled.collect,
-        automaton.kernel_tables,
-        beam,
-        branches + 2 * word_ends,
-        *answered.arrays(),
-        row,
-        *standing,
-        *asked,
-        score,
-        out,
-        beam_sizes,
-    )
-    shape, size = (sentences, width), sentences * width
-    slot, token, node, met_bits, met_tokens, seen_bits, seen_tokens, bank = out[:, :size]
-    if branches:
-        met = (met_bits.view(np.uint64),)
-        seen = (seen_bits.view(np.uint64),)
-        if not automaton.can_wait:
-            seen, seen_tokens = met, met_tokens
-        reached = States(node, met, met_tokens, seen, seen_tokens, bank)
-    else:
-        reached = automaton.branch(states, slot, token, node)
-    return Candidates(
-        score[:size].reshape(shape), slot.reshape(shape), token.reshape(shape), row, reached
-    )
-
-
-def _collect_by_arrays(
+def _collect(
     proposals: Proposals,
     beam: int,
     beam_sizes: IntArray | None,
@@ -323,7 +245,7 @@ def _collect_by_arrays(
     asked: AskedTokens,
     word_ends: bool,
 ) -> Candidates:
-    """Collect by array operations: the definition, and for what the kernel does not cover."""
+    """Collect what has been laid out by slot."""
     best = k_best(proposals.score, beam)  # (1)
     more = _best_of_each(proposals, automaton, states, word_ends)  # (3)
     indices = np.concatenate((best, *more), axis=1)

@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search import kernel
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
@@ -155,12 +154,6 @@ class FutureCost:
         first, after = self._costs(step)
         # What a part costs from its beginning, and from where it is. # shape: (parts, …)
         whole = first + after * (self._parts.sizes - 1.0)
-        if kernel.compiled is not None and self.for_kernel:
-            worth = np.empty(shape)
-            tables, standing = self._parts.tables, self._parts.standing(states)
-            given = whole, after, *tables, *standing, candidates.score, worth
-            kernel.call(kernel.compiled.add_costs, *given)
-            return worth
         unseen = self._parts.find_unseen(states, shape)
         costs = np.zeros(unseen.shape)
         np.copyto(costs, whole[:, :, None], where=unseen)
@@ -170,7 +163,8 @@ class FutureCost:
     @property
     def for_kernel(self) -> bool:
         """Whether the compiled kernel covers all that is unmet."""
-        return self._parts.for_kernel and not len(self._penalties)
+        covers = self._parts.for_kernel and self._automaton.multipart is None
+        return covers and not len(self._penalties)
 
     def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
         """Return what a whole step of the compiled kernel reads, learns from and writes to."""

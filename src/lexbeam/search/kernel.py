@@ -12,14 +12,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.compiled_modules import OFF, SETTING, call, load
 
-__all__ = ["call", "compiled", "describe", "switched"]
+__all__ = ["call", "compiled", "describe", "numbers_of_step", "switched"]
+
+WORD_ENDS, KEEP_ALL, DROP, BY_WORTH = 1, 2, 4, 8
+"""Flags of a step: ends of words are candidates; all candidates are kept; what lags is dropped; it
+lags by what it is worth, not by its score."""
+
+FLAGS, LENGTH, LAG, STEP = 1, 6, 7, 13
+"""Indices among the numbers of a step, of those that change."""
+
+NOTHING_LEARNT = 0.0, 0.0, 0.0, 0.0, 0.0
+NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 11
+"""What a step is given of costs if it has none."""
+
+UNCONSTRAINED: tuple[NDArray[Any] | None, ...] = (None,) * 24
+"""What a step is given of constraints if there are none."""
 
 _usable, _reason = load("lexbeam.search", "_kernel")
 compiled: ModuleType | None = None if OFF else _usable
 """The compiled functions; None: NumPy does it all."""
+
+
+def numbers_of_step(
+    k: int,
+    flags: int,
+    model: tuple[int, int, float, float] = (-1, 0, -np.inf, 0.0),
+    lag_and_handicap: tuple[float, float] = (0.0, 0.0),
+    costs: tuple[float, ...] = NOTHING_LEARNT,
+) -> NDArray[np.float64]:
+    """Return the numbers of a step in the order of ``_kernel_step.h``.
+
+    ``model`` is its end of sentence, the size of its vocabulary, what an asked token scores at
+    least, and how far log-probabilities may be above 0; ``costs`` are the constants of
+    `search.future_cost` and the number of the step.
+    """
+    return np.array([k, flags, *model, 1.0, *lag_and_handicap, *costs])
 
 
 def describe() -> str:

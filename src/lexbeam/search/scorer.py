@@ -200,13 +200,24 @@ def refuse_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: in
     Everyone's first mistakes are probabilities in place of their logarithms, and to leave the
     end of sentence among the best tokens.
     """
-    if kernel.compiled is None or not kernel.call(
-        kernel.compiled.is_sound, *scores[:3], ban, eos, vocabulary_size, ROUNDING
-    ):
-        _find_nonsense(scores, ban, eos, vocabulary_size)
+    model = len(scores.top_ids), eos, vocabulary_size, ROUNDING
+    if kernel.compiled is None or not kernel.call(kernel.compiled.is_sound, *scores[:3], *model):
+        _find_nonsense(scores, eos, vocabulary_size)
+    refuse_banned(scores, ban)
 
 
-def _find_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int) -> None:
+def refuse_banned(scores: Scores, ban: IntArray) -> None:
+    """Raise if a banned token is among the best."""
+    top_scores, top_ids = scores.top_scores, scores.top_ids
+    if ban.size:
+        rows = max(_COMPARED // (top_ids.shape[1] * ban.shape[1] or 1), 1)
+        banned = top_ids[:rows, :, None] == ban[:rows, None, :]
+        if banned.any() and (banned & (top_scores[:rows, :, None] > -math.inf)).any():
+            raise ScorerError("the scorer's top_ids has a banned token among the best")
+
+
+def _find_nonsense(scores: Scores, eos: int, vocabulary_size: int) -> None:
+    """Raise with what is wrong, if anything is."""
     top_scores, top_ids = scores.top_scores, scores.top_ids
     for name, array in (("top_scores", top_scores), ("ask_scores", scores.ask_scores)):
         # The largest is NaN if any is, and NaN is not less than anything.
@@ -228,11 +239,6 @@ def _find_nonsense(scores: Scores, ban: IntArray, eos: int, vocabulary_size: int
         raise ScorerError(f"the scorer's top_ids has the end of sentence ({eos}) among the best")
     if (top_scores[:, 1:] > top_scores[:, :-1]).any():
         raise ScorerError("the scorer's top_scores are not sorted, the best first")
-    if ban.size:
-        rows = max(_COMPARED // (top_ids.shape[1] * ban.shape[1]), 1)
-        banned = (top_ids[:rows, :, None] == ban[:rows, None, :]) & proposed[:rows, :, None]
-        if banned.any():
-            raise ScorerError("the scorer's top_ids has a banned token among the best")
 
 
 def _check_attention(attention: ScoreArray, rows: int) -> None:

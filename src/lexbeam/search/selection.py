@@ -41,10 +41,16 @@ def take(indices: IntArray, score: ScoreArray) -> Selection:
 
 def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray) -> Selection:
     """Select by the slots of each bank before adjustment, in the compiled kernel."""
+    return _select_compiled(bank, score, slots, int(slots.sum(axis=1).max()), 0.0)
+
+
+def _select_compiled(
+    bank: IntArray, score: ScoreArray, slots: IntArray | None, k: int, handicap: float
+) -> Selection:
     assert kernel.compiled is not None
-    sentences, room = len(bank), int(slots.sum(axis=1).max()) * len(bank)
+    sentences, room = len(bank), k * len(bank)
     indices, taken = np.empty(room, np.int64), np.empty(room, np.bool_)
-    given = bank, score, slots, sentences, 0, 0.0, indices, taken
+    given = bank, score, slots, sentences, k, handicap, indices, taken
     width = kernel.call(kernel.compiled.select, *given)
     size, shape = sentences * width, (sentences, width)
     return Selection(indices[:size].reshape(shape), taken[:size].reshape(shape))
@@ -53,11 +59,7 @@ def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray) -> Selec
 def select_by_price(bank: IntArray, score: ScoreArray, k: int, handicap: float) -> Selection:
     """Select the k best of each sentence, after each was set back by its rank in its bank."""
     if kernel.compiled is not None:
-        shape = len(bank), min(k, bank.shape[1])
-        indices, taken = np.empty(shape, np.int64), np.empty(shape, np.bool_)
-        given = bank, score, None, len(bank), k, handicap, indices, taken
-        kernel.call(kernel.compiled.select, *given)
-        return Selection(indices, taken)
+        return _select_compiled(bank, score, None, k, handicap)
     ranked = rank_by_bank(bank, score, bank.shape[1])
     set_back = pick(score, ranked) - handicap * ranks_in_bank(pick(bank, ranked))
     best = k_best(set_back, k)

@@ -30,11 +30,10 @@ from lexbeam.search.candidates import (
     Answered,
     Candidates,
     Chosen,
-    best_of_all,
-    collect,
 )
+from lexbeam.search.collecting import KernelCosts, best_of_all, collect
 from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
-from lexbeam.search.future_cost import FutureCost
+from lexbeam.search.future_cost import CONSTANTS_OF_COSTS, FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
@@ -178,9 +177,8 @@ class SearchStep:
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
         most = policy.beam * per_slot
-        candidates = collect(
-            answered, most, beam_sizes, automaton, states, answer[:2], self.word_ends
-        )
+        given = answered, most, beam_sizes, automaton, states, answer[:2], self.word_ends
+        candidates, to_pay = collect(*given, self._costs_for_kernel(answer))
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = self._close_early(
@@ -190,7 +188,9 @@ class SearchStep:
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
         worth, unit = candidates.score, None
-        if self.future_cost is not None:
+        if self.future_cost is not None and to_pay is not None:
+            worth, unit = candidates.score + to_pay, self.future_cost.unit
+        elif self.future_cost is not None:
             asked_for = answer.tokens[:, : answer.asked], answer.targets[:, : answer.asked]
             log_prob = scores.ask_scores[:, 1 : 1 + answer.asked]
             self.future_cost.learn(sentence, *asked_for, log_prob)
@@ -208,6 +208,13 @@ class SearchStep:
         )
         chosen = _with_costs(chosen, costs)
         return _with_attention(chosen, scores) if self.attends else chosen
+
+    def _costs_for_kernel(self, answer: Answer) -> KernelCosts | None:
+        """Return what the kernel reads of costs, if it can find what is still to be paid."""
+        costs, covers = self.future_cost, answer.asked == answer.tokens.shape[1]
+        if costs is None or not costs.for_kernel or not covers:
+            return None
+        return KernelCosts(costs.for_step(self.number), (*CONSTANTS_OF_COSTS, self.number))
 
     def _ask_about_constraints(
         self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, flat_indices
 from lexbeam.search.beam import Beam, Finished
 from lexbeam.search.settings import Settings
@@ -145,17 +144,7 @@ def prune(
         kept = live & spared[:, None]
         if ahead is not None and settings.lag is not None:
             kept &= _is_near(live, ahead, SPARED_LAGS * settings.lag)
-    if settings.lag is not None and kernel.compiled is not None and not drafted:
-        live = live.copy()
-        bank = None if beam.states is None else beam.states.bank
-        given = beam.score, live, bank, len(live), settings.lag
-        kernel.call(kernel.compiled.drop_behind, *given)
-    elif settings.lag is not None and kernel.compiled is not None and _all_drafted(ahead):
-        assert ahead is not None
-        live, worth = live.copy(), ahead.worth[:, : live.shape[1]]
-        lag = _lags(settings, ahead)
-        kernel.call(kernel.compiled.drop_behind, worth, live, None, len(live), lag)
-    elif settings.lag is not None:
+    if settings.lag is not None:
         near = beam.score >= best_of_bank(beam, live, finished.any) - settings.lag
         if ahead is not None and drafted:
             compared = _is_near(live, ahead, _lags(settings, ahead))
@@ -213,13 +202,6 @@ def _lags(settings: Settings, ahead: LookAhead) -> float | FloatArray:
     if ahead.tied.all():
         return settings.lag
     return np.where(ahead.tied, settings.lag, lag)[:, None]
-
-
-def _all_drafted(ahead: LookAhead | None) -> bool:
-    """Return whether all sentences have drafts, and may lag as far."""
-    if ahead is None or not (ahead.drafts > 0).all():
-        return False
-    return ahead.tied is None or bool(ahead.tied.all()) or not ahead.tied.any()
 
 
 def _may_win(beam: Beam, finished: Finished, ahead: LookAhead) -> BoolArray:

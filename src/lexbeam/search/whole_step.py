@@ -1,9 +1,10 @@
 """A whole step in two calls of the compiled kernel: what to ask, and from the answer to new beams.
 
 What `search.step`, `search.future_cost`, `search.allocation` and `search.stopping` do one after the
-other is one call here, for steps that need nothing special: plain search, and phrases under ``dba``
-or ``lookahead``. All others, such as those near the length limit, with ties or with patterns of
-several parts, are left to `SearchStep`. Results are equal, and the tests hold them so.
+other is one call here, for steps that need nothing special: plain search, and phrases to meet or to
+avoid under ``dba`` or ``lookahead``. All others, such as those near the length limit, with ties or
+with patterns of several parts, are left to `SearchStep`. Results are equal, and the tests hold them
+so.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from lexbeam.search.scorer import (
     ROUNDING,
     Scores,
     readable,
+    refuse_banned,
     refuse_nonsense,
     refuse_wrong_shapes,
 )
@@ -31,12 +33,8 @@ from lexbeam.search.settings import Settings
 from lexbeam.search.step import IMPOSSIBLE, SearchStep
 from lexbeam.search.stopping import lag_ahead
 
-_NOTHING: tuple[NDArray[Any] | None, ...] = (None,) * 21
-"""What the kernel is given of constraints if there are none."""
 _POLICIES = (Dba, Lookahead)
 """Policies whose selection the kernel knows; classes made from them may select otherwise."""
-_WORD_ENDS, _DROP, _BY_WORTH = 1, 2, 4
-_LENGTH, _LAG, _STEP = 2, 3, 9  # indices among the numbers that the kernel is given
 
 
 class Advanced(NamedTuple):
@@ -111,16 +109,19 @@ class WholeStep:
         self._step = step
         self._settings = settings
         automaton, future_cost = step.automaton, step.future_cost
-        self._tables, self._most_asked = None, 0
+        self._tables, self._most_asked, self._bans = None, 0, False
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
             covered = step.ties is None and automaton.is_plain
             self._possible &= covered and (future_cost is None or future_cost.for_kernel)
         if automaton is not None and self._possible and kernel.compiled is not None:
             self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
+            self._bans = automaton.can_ban
         lag = 0.0 if settings.lag is None else settings.lag
-        constants = IMPOSSIBLE, ROUNDING, 1.0, lag, HANDICAP, *CONSTANTS_OF_COSTS, 0.0
-        self._numbers = np.array(constants, np.float64)
+        model = step.scorer.eos, step.scorer.vocabulary_size, IMPOSSIBLE, ROUNDING
+        self._numbers = kernel.numbers_of_step(
+            step.beam_size, 0, model, (lag, HANDICAP), (*CONSTANTS_OF_COSTS, 0.0)
+        )
         self._rooms: tuple[_Room | None, _Room | None] = None, None
         """That of the last step, and that of the next."""
 
@@ -147,16 +148,14 @@ class WholeStep:
         assert compiled is not None
         scores, ask, targets = self._ask(beam)
         drops = self._set_numbers(number, any_finished)
-        constraints, tables = _NOTHING, self._tables
+        constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
             standing = _arrays_of(beam.states), sizes, ask, targets
             constraints = self._constraints(*standing, policy, number)
         room = self._next_room(len(beam.token))
-        ints, k = np.empty(room.shape, np.int64), step.beam_size
-        flags = drops | (_WORD_ENDS if step.word_ends else 0)
-        model = step.scorer.eos, step.scorer.vocabulary_size
+        ints = np.empty(room.shape, np.int64)
         before = beam.log_prob, beam.score, beam.live, beam.finished, step.prefix.first
-        given = tables, k, flags, *model, self._numbers, *before
+        given = self._tables, self._numbers, *before
         out = ints, room.states, room.scores, room.marks
         try:
             result = compiled.advance(*given, *scores[:3], *constraints, *out)
@@ -167,7 +166,7 @@ class WholeStep:
             self._refuse(scores)
         width, newly, all_live = result
         new, worth, ended = room.read(ints, width)
-        return Advanced(new, ended if newly else None, worth, bool(drops) and not newly, all_live)
+        return Advanced(new, ended if newly else None, worth, drops and not newly, all_live)
 
     def _next_room(self, sentences: int) -> _Room:
         """Return room for the beams of so many sentences, other than that of the last step."""
@@ -192,8 +191,8 @@ class WholeStep:
         """Return what the kernel reads of constraints, and what it learns of their costs."""
         slots = policy.slots if isinstance(policy, Dba) else None
         costs = self._step.future_cost
-        expected = _NOTHING[10:] if costs is None else costs.for_step(number)
-        return *standing, sizes, ask, targets, slots, *expected
+        expected = kernel.NO_COSTS if costs is None else costs.for_step(number)
+        return *standing, None, sizes, None, None, ask, targets, slots, *expected
 
     def _ask(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
         """Let the model score the end, the best tokens and those that constraints ask for.
@@ -208,33 +207,42 @@ class WholeStep:
         tokens, parents = np.empty(slots, np.int64), np.empty(slots, np.int64)
         ask, targets = np.empty(slots * (1 + listed), np.int64), np.empty(slots * listed, np.int64)
         given = self._tables, step.scorer.eos, beam.live, beam.token, beam.row, node, seen
-        rows, asked = kernel.call(compiled.ask_live, *given, tokens, parents, ask, targets)
+        out = tokens, parents, ask, targets
+        rows, asked = kernel.call(compiled.ask, *given, None, None, *out)
         if rows < slots:
             tokens, parents = tokens[:rows], parents[:rows]
         asks = ask[: rows * (1 + asked)].reshape(rows, 1 + asked)
         top = min(step.beam_size, step.scorer.vocabulary_size - 1)
-        ban = np.empty((rows, 0), np.int64)
+        ban = self._ban(beam, rows)
         answer = step.scorer.step(step.model_state, tokens, parents, asks, ban, top)
         scores = Scores(*answer)  # any sequence of its fields will do
         refuse_wrong_shapes(scores, rows, top, 1 + asked)
+        refuse_banned(scores, ban)
         step.model_state = scores.state
         return scores, asks, targets
 
-    def _set_numbers(self, number: int, any_finished: bool) -> int:
-        """Set the numbers of a step; return how it drops what lags behind, 0 if it does not.
+    def _ban(self, beam: Beam, rows: int) -> IntArray:
+        """Return the tokens that would complete an avoided phrase. # shape: (rows, banned)."""
+        if not self._bans or beam.states is None or self._step.automaton is None:
+            return np.empty((rows, 0), np.int64)
+        return self._step.automaton.ban_at(beam.states.node[beam.live.ravel()])
+
+    def _set_numbers(self, number: int, any_finished: bool) -> bool:
+        """Set the numbers of a step; return whether it drops what lags behind.
 
         Where something has ended, or only some sentences have a draft, that is left to `prune`.
         """
-        self._numbers[_LENGTH] = float(number + 1) ** self._settings.length_penalty
-        self._numbers[_STEP] = number
-        lag, future_cost = self._settings.lag, self._step.future_cost
-        if lag is None or any_finished:
-            return 0
-        if future_cost is None or not future_cost.any_drafted:
-            self._numbers[_LAG] = lag
-            return _DROP
-        self._numbers[_LAG] = lag_ahead(lag, self._settings.beam_size)
-        return _DROP | _BY_WORTH if future_cost.all_drafted else 0
+        numbers, flags = self._numbers, kernel.WORD_ENDS if self._step.word_ends else 0
+        numbers[kernel.LENGTH] = float(number + 1) ** self._settings.length_penalty
+        numbers[kernel.STEP] = number
+        lag, future_cost, drops = self._settings.lag, self._step.future_cost, 0
+        if lag is not None and not any_finished:
+            numbers[kernel.LAG], drops = lag, kernel.DROP
+            if future_cost is not None and future_cost.any_drafted:
+                numbers[kernel.LAG] = lag_ahead(lag, self._settings.beam_size)
+                drops = kernel.DROP | kernel.BY_WORTH if future_cost.all_drafted else 0
+        numbers[kernel.FLAGS] = flags | drops
+        return bool(drops)
 
     def _refuse(self, scores: Scores) -> None:
         """Say what is wrong with the model's answer."""

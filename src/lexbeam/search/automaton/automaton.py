@@ -142,16 +142,19 @@ class _Tables:
         return int(self._listed.ask_tokens.shape[1])
 
     @property
-    def is_plain(self) -> bool:
-        """Whether there are only phrases to meet: whole steps of the compiled kernel know no more.
+    def can_ban(self) -> bool:
+        """Whether there is anything to avoid."""
+        return bool(self._listed.ban_here.shape[1] or self._listed.ban_always.size)
 
-        Nothing is banned, held or strict, counted exactly or soft, and no pattern has several
-        parts.
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are only phrases to meet or to avoid: whole steps know no more.
+
+        Nothing is held or strict, counted exactly or soft, and no pattern has several parts.
         """
         few = self._held is None and self._strict is None and self._exact is None
         few = few and self.soft is None and self.multipart is None
-        banned = self._listed.ban_here.shape[1] or self._listed.ban_always.size
-        return few and not banned and self.bit_arrays == 1
+        return few and self.bit_arrays == 1
 
     @cached_property
     def kernel_tables(self) -> object | None:
@@ -267,8 +270,9 @@ class Automaton(_Tables):
         rows, listed = len(states.node), self._listed.ask_tokens.shape[1]
         tokens, targets = np.empty((2, rows * listed), np.int64)
         stages = None if states.stages is None else states.stages[0]
-        given = self.kernel_tables, states.node, states.seen[0], stages, self.hold(states)
-        width = kernel.call(kernel.compiled.ask, *given, tokens, targets)
+        given = self.kernel_tables, PAD, None, None, None, states.node, states.seen[0], stages
+        out = None, None, tokens, targets
+        _, width = kernel.call(kernel.compiled.ask, *given, self.hold(states), *out)
         size, shape = rows * width, (rows, width)
         return tokens[:size].reshape(shape), targets[:size].reshape(shape)
 
@@ -291,13 +295,18 @@ class Automaton(_Tables):
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (…, banned)."""
-        banned = [self._listed.ban_here.take(states.node, axis=0)]
-        if self._listed.ban_always.size:
-            sentence = self._transitions.sentence_of(states.node)
-            banned.insert(0, self._listed.ban_always.take(sentence, axis=0))
-        if self._exact is not None:
-            banned.append(self._exact.ban(states))
-        return banned[0] if len(banned) == 1 else np.concatenate(banned, axis=1)
+        banned = self.ban_at(states.node)
+        if self._exact is None:
+            return banned
+        return np.concatenate((banned, self._exact.ban(states)), axis=1)
+
+    def ban_at(self, nodes: IntArray) -> IntArray:
+        """Return those that complete one at a node, however often others have been met."""
+        banned: IntArray = self._listed.ban_here.take(nodes, axis=0)
+        if not self._listed.ban_always.size:
+            return banned
+        always = self._listed.ban_always.take(self._transitions.sentence_of(nodes), axis=0)
+        return np.concatenate((always, banned), axis=1)
 
     def hold(self, states: States) -> BoolArray | None:
         """Return a mask of those whose word is avoided if it ends here; None: there are none."""

@@ -156,10 +156,6 @@ class PartTables:
         needs = None if self._needs is None else self._needs[0][1]
         return self._reached[0], self.sizes, self._missing, self._wanted[0][1], needs
 
-    def standing(self, states: States) -> tuple[NDArray[Any] | None, ...]:
-        """What the compiled kernel reads of hypotheses."""
-        return states.node, states.seen[0], None if states.stages is None else states.stages[0]
-
     def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
         """Return a mask of the parts that hypotheses still have to say.
 
