@@ -69,6 +69,17 @@ def test_a_word_with_accents_changes_nothing_if_it_is_there(
     assert found.score == pytest.approx(free.score, abs=0.01)
 
 
+def test_a_word_of_the_source_behind_a_tag_stays_there(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    # A search moves it into quotation marks: what has begun a spelling of two tokens crowds out
+    # what has not.
+    text = "See [Help] and <b>Save</b>."
+    free = english_portuguese.translate(text)
+    found = english_portuguese.translate(text, ["Save"])
+    assert (found.text, found.constraints[0].met) == (free.text, True)
+
+
 RICH: list[Any] = [
     {"any": ["gatinho", "gatinhos", "felino"]},
     {"gap": ["vai", "abrir"], "within": 3},

@@ -2,9 +2,9 @@
 
 A search with constraints divides the beam and may find something worse, though the words are there
 anyway; and the model may write a word in other pieces than the search knows it by. What the source
-itself demands, such as its placeholders, is mostly in the free translation already. For all else a
-draft, the quick translation without constraints that a search for several words begins with, shows
-whether it is.
+itself demands, such as its placeholders, or has, such as names, is mostly in the free translation
+already. For all else a draft, the quick translation without constraints that a search for several
+words begins with, shows whether it is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from lexbeam.constraints.matching import find_all
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.completeness import has_everything
@@ -32,7 +33,7 @@ def search_sentences(document: Document) -> JobGenerator[None]:
     tied = [each for each in document.sentences if competes(document, each)]
     yield from search_tied(document, tied, partial(_may_be_free, document))
     left = [each for each in document.sentences if not each.hypotheses]
-    tried = [each for each in left if _may_be_free(document, each)]
+    tried = [each for each in left if _may_be_free(document, each) or _is_in_source(document, each)]
     drafted = [each for each in left if each not in tried and _may_be_there(document, each)]
     yield from _search_unless_drafted(document, drafted)
     tried += [each for each in drafted if not each.hypotheses]
@@ -82,6 +83,15 @@ def _may_be_free(document: Document, sentence: SentenceState) -> bool:
     return _may_be_there(
         document, sentence, lambda demand: demand.asked.is_from_source or demand.asked.compound
     )
+
+
+def _is_in_source(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a sentence has all that its translation has to say, as a text search finds it.
+
+    Names, numbers and words behind tags are copied by most models.
+    """
+    wanted = [document.demand(piece.unit).surface for piece in sentence.assigned]
+    return _may_be_there(document, sentence) and all(find_all(sentence.part.text, wanted))
 
 
 def _may_be_there(
