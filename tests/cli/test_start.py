@@ -101,6 +101,22 @@ runpy.run_module("lexbeam", run_name="__main__", alter_sys=True)
     assert (done.stdout, done.stderr) == ("", "")
 
 
+def test_an_interrupt_that_a_module_turns_into_an_error_says_nothing() -> None:
+    """As that of ONNX Runtime does, which is imported when a model is loaded."""
+    code = """
+import importlib.abc, runpy, sys
+class Interrupt(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "onnxruntime":
+            raise ImportError("initialization failed") from KeyboardInterrupt()
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["lexbeam", "translate", "Hello."]
+runpy.run_module("lexbeam", run_name="__main__", alter_sys=True)
+"""
+    done = shell(f"{sys.executable} -c '{code}'")
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 130)
+
+
 def test_an_interrupt_that_is_ignored_stays_so() -> None:
     """A job in the background of a script goes on when the script is interrupted."""
     command = "trap '' INT; exec $LEXBEAM translate"

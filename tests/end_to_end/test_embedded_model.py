@@ -103,6 +103,26 @@ def test_tags_stand_where_they_close(translator: lexbeam.Translator) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("My father gave me a puppy for my birthday.", ("Geburtstag", "hat")),
+        ("My father gave me a puppy for my birthday.", ("Geburtstag", "mir")),
+        ("Air is mainly composed of nitrogen and oxygen.", ("Luft", "Sauerstoffe")),
+    ],
+)
+def test_words_that_a_draft_has_change_nothing(
+    translator: lexbeam.Translator, text: str, words: tuple[str, ...]
+) -> None:
+    free = translator.translate(text)
+    assert all(word in free.text for word in words), "the model says something else by now"
+    together = translator.translate([text, "Hello."], [list(words), []])
+    for found in (translator.translate(text, list(words)), together[0]):
+        assert found.text == free.text
+        assert found.score == pytest.approx(free.score)
+        assert all(report.met for report in found.constraints)
+
+
+@pytest.mark.parametrize(
     ("text", "word"),
     [
         ('Click the "Next" button.', "Next"),

@@ -57,6 +57,29 @@ def test_constraints_are_in_the_text(
             assert report.form in (report.text, capitalised(report.text) if start == 0 else "")
 
 
+def test_a_word_with_accents_changes_nothing_if_it_is_there(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    # Its spellings have tokens beyond the vocabulary, where the model also counts what comes
+    # before an output: translations began with any word.
+    text = "This assures that index data and the related row are stored in the same partition."
+    free = english_portuguese.translate(text)
+    found = english_portuguese.translate(text, ["índice"])
+    assert found.text == free.text
+    assert found.score == pytest.approx(free.score, abs=0.01)
+
+
+def test_a_word_of_the_source_behind_a_tag_stays_there(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    # A search moves it into quotation marks: what has begun a spelling of two tokens crowds out
+    # what has not.
+    text = "See [Help] and <b>Save</b>."
+    free = english_portuguese.translate(text)
+    found = english_portuguese.translate(text, ["Save"])
+    assert (found.text, found.constraints[0].met) == (free.text, True)
+
+
 RICH: list[Any] = [
     {"any": ["gatinho", "gatinhos", "felino"]},
     {"gap": ["vai", "abrir"], "within": 3},

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from lexbeam.search import decode
 from lexbeam.search.aliases import AliasScorer
 from lexbeam.search.arrays import BoolArray, IntArray
+from lexbeam.search.scorer import Scores
 from lexbeam.testing import HistoryScorer, TableScorer
 
 SIZE, EOS, KNOWN = 6, 1, 4
@@ -45,6 +48,23 @@ def test_it_is_as_large_as_the_vocabulary_with_the_aliases() -> None:
     assert list(more.word_starts) == [1, 0, 1]
     with pytest.raises(AttributeError):
         _ = more.stops
+
+
+def test_it_is_not_taken_for_what_comes_before_an_output() -> None:
+    class Beyond(HistoryScorer):
+        """Has a number behind the vocabulary for it, as Firefox's models do."""
+
+        first: list[int] | None = None
+
+        def step(self, state: Any, tokens: IntArray, *more: Any, **named: Any) -> Scores:
+            self.first = tokens.tolist() if self.first is None else self.first
+            return super().step(state, tokens, *more, **named)
+
+    beyond = Beyond(SIZE, eos=EOS, seed=5)
+    beyond.bos = SIZE
+    found = decode(AliasScorer(beyond, [KNOWN, KNOWN]), ["s"], [[[SIZE]]], max_length=5)[0][0]
+    assert beyond.first == [SIZE]
+    assert SIZE in found.tokens
 
 
 def test_what_it_stands_for_may_end_the_output() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lexbeam.search.beam_search import decode
-from lexbeam.search.candidates import Proposals
+from lexbeam.search.candidates import Proposals, _leave_out_closed
 from lexbeam.testing import TableScorer
 
 BOS, EOS, HAUS, TUER, IST, GROSS = range(6)
@@ -46,3 +46,20 @@ def test_only_slots_that_wait_for_the_end_of_a_word_give_their_best_end() -> Non
     waiting = np.array([True, False])
     assert proposals.best_ends_of_words(STARTS_A_WORD, waiting).tolist() == [[2, 4]]
     assert proposals.best_of_each().tolist() == [[1, 4]]
+
+
+def test_candidates_that_are_none_are_left_out_where_they_are_many() -> None:
+    score = np.array([[-1.0, *[-np.inf] * 6, -2.0], [*[-np.inf] * 5, -3.0, -np.inf, -np.inf]])
+    numbers = np.arange(16).reshape(2, 8)
+    narrow, slot, token, nodes = _leave_out_closed(score, numbers, numbers + 100, numbers + 200)
+    assert narrow.tolist() == [[-1.0, -2.0], [-3.0, -np.inf]]
+    assert slot.tolist() == [[0, 7], [13, 8]]
+    assert (token - slot == 100).all()
+    assert (nodes - slot == 200).all()
+
+
+@pytest.mark.parametrize("score", [[[-1.0, -np.inf, -2.0]], [[-np.inf] * 3]])
+def test_candidates_stay_as_they_are_where_few_or_all_are_none(score: list[list[float]]) -> None:
+    numbers = np.arange(3)[None]
+    given = np.array(score), numbers, numbers, numbers
+    assert all(a is b for a, b in zip(_leave_out_closed(*given), given, strict=True))

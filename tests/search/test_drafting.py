@@ -75,6 +75,23 @@ def test_a_draft_that_will_do_is_not_searched() -> None:
     assert TERM in found[1][0].tokens
 
 
+def test_drafts_of_untied_sentences_are_shown_if_there_are_any() -> None:
+    shown: dict[int, list[int]] = {}
+
+    def find(sentence: int, draft: Hypothesis) -> Any:
+        shown[sentence] = draft.tokens
+        return None if sentence == 2 else ()
+
+    phrases = [[(TERM,)], [(TERM,), (2,)], [(TERM,), (3,)]]
+    given: dict[str, Any] = {"max_length": 6, "algorithm": "lookahead"}
+    found = decode(toy(3), [[1, 2]] * 3, phrases, find_displaced=find, **given)
+    assert set(shown) == {1, 2}  # what there is to place in the first has no rival
+    assert shown[1] == greedy(toy(3), [1, 2])[: len(shown[1])]
+    assert found[2] == []
+    plain = decode(toy(3), [[1, 2]] * 2, phrases[:2], **given)
+    assert [each[0].tokens for each in found[:2]] == [each[0].tokens for each in plain]
+
+
 def test_what_cannot_be_met_is_refused_with_and_without_displacement() -> None:
     for find in (None, lambda _, draft: [(token,) for token in draft.tokens]):
         with pytest.raises(ConstraintError, match="max_length"):

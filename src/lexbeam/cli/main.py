@@ -50,7 +50,7 @@ class _LazyGroup(click.Group):
             return None
         module = import_module(f"lexbeam.cli.{cmd_name}{'_' if iskeyword(cmd_name) else ''}")
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            # All is imported: from here on an interrupt is an exception, which commands clean up
+            # Most is imported: from here on an interrupt is an exception, which commands clean up
             # after.
             signal.signal(signal.SIGINT, signal.default_int_handler)
         command: click.Command = module.command
@@ -68,6 +68,17 @@ class _LazyGroup(click.Group):
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except Exception as error:
+            if not _is_interrupt(error):
+                raise
+            ctx.exit(INTERRUPTED)
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error comes from an interrupt: compiled modules turn it into their own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 @click.group(

@@ -21,8 +21,8 @@ class AliasScorer:
     def __init__(self, scorer: Scorer, aliases: Sequence[int]) -> None:
         self._scorer = scorer
         self._size = scorer.vocabulary_size
-        # The last entry is that of PAD.
-        self._known = np.array([*range(self._size), *aliases, PAD], np.int64)
+        # The last entries are that of what comes before an output, no alias either, and of PAD.
+        self._known = np.array([*range(self._size), *aliases, scorer.bos, PAD], np.int64)
 
     def __getattr__(self, name: str) -> Any:
         """Return what is special about the scorer: where words start, whether it attends."""
@@ -36,12 +36,15 @@ class AliasScorer:
     @property
     def vocabulary_size(self) -> int:
         """Number of token ids, those of the aliases included."""
-        return len(self._known) - 1
+        return len(self._known) - 2
 
     @property
     def bos(self) -> int:
-        """What the first step is given as the token before the output."""
-        return self._scorer.bos
+        """What the first step is given as the token before the output.
+
+        Where the scorer has a number beyond its vocabulary for it, it is beyond this one, too.
+        """
+        return self._scorer.bos if self._scorer.bos < self._size else self.vocabulary_size
 
     @property
     def eos(self) -> int:

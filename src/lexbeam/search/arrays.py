@@ -55,10 +55,12 @@ def pack_rows(rows: Sequence[Sequence[int]], fill: int) -> NDArray[np.int64]:
 
 def pack_bits(sets: Sequence[int], arrays: int) -> Bits:
     """Return sets, given as Python integers, as so many arrays. # shape of each: (sets,)."""
-    return tuple(
-        np.array([bits >> (64 * number) & _64_BITS for bits in sets], dtype=np.uint64)
-        for number in range(arrays)
-    )
+    if arrays == 1:
+        return (np.array([bits & _64_BITS for bits in sets], dtype=np.uint64),)
+    inside = (1 << 64 * arrays) - 1
+    packed = b"".join([(bits & inside).to_bytes(8 * arrays, "little") for bits in sets])
+    rows = np.frombuffer(packed, "<u8").reshape(len(sets), arrays)
+    return tuple(np.ascontiguousarray(rows.T, np.uint64))
 
 
 def pack_rows_of_bits(rows: Sequence[Sequence[int]], arrays: int) -> Bits:
@@ -113,9 +115,13 @@ class BitSets:
         # shape of both: (pieces, 1) and (pieces,)
         self._pieces = np.array([[piece] for _, piece in numbers], np.uint64)
         self._arrays = np.array([number for number, _ in numbers], np.int64)
-        # The pieces of the sets one after the other, and where those of each begin.
-        self._listed = np.array(list(chain.from_iterable(pieces_of_sets)), np.int64)
-        self._starts = np.cumsum([0, *map(len, pieces_of_sets)])[:-1]
+        # The first piece of each set; which sets have a second, a third and so on, and these.
+        self._first = np.array([pieces[0] for pieces in pieces_of_sets], np.int64)
+        self._more: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        for rank in range(1, max(map(len, pieces_of_sets), default=0)):
+            longer = [i for i, pieces in enumerate(pieces_of_sets) if len(pieces) > rank]
+            further = [pieces_of_sets[i][rank] for i in longer]
+            self._more.append((np.array(longer, np.int64), np.array(further, np.int64)))
 
     def share(self, others: Bits) -> NDArray[np.bool_]:
         """Return a mask of the sets that share a member with each of some others.
@@ -129,11 +135,10 @@ class BitSets:
         if not self._number:
             return np.zeros((*shape, 0), np.bool_)
         flat = np.array(others).reshape(len(others), -1)
-        found = (flat[self._arrays] & self._pieces) != 0
-        if len(self._listed) > self._number:
-            found = np.logical_or.reduceat(found[self._listed], self._starts, axis=0)
-        elif len(found) < self._number:
-            found = found[self._listed]
+        hit = (flat[self._arrays] & self._pieces) != 0
+        found = hit[self._first]
+        for sets, pieces in self._more:
+            found[sets] |= hit[pieces]
         return np.ascontiguousarray(found.T).reshape(*shape, self._number)
 
 

@@ -37,6 +37,9 @@ from lexbeam.search.beam import Beam
 from lexbeam.search.scorer import Scores
 from lexbeam.search.selection import k_best
 
+_NARROWER = 2
+"""A table of candidates is made narrower if it becomes so many times as narrow."""
+
 
 class Answered(NamedTuple):
     """The model's answer to one step, as far as it may be chosen."""
@@ -267,8 +270,25 @@ def _collect(
         slot = np.concatenate((slot, asked_slot), axis=1)
         token = np.concatenate((token, asked.tokens.reshape(shape)), axis=1)
         nodes = np.concatenate((nodes, asked.targets.reshape(shape)), axis=1)
+        score, slot, token, nodes = _leave_out_closed(score, slot, token, nodes)
     reached = automaton.branch(states, slot.ravel(), token.ravel(), nodes.ravel())
     return Candidates(score, slot, token, proposals.row, reached)
+
+
+def _leave_out_closed(
+    score: FloatArray, slot: IntArray, token: IntArray, nodes: IntArray
+) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
+    """Leave out candidates that are none, if that makes their table much narrower.
+
+    With many constraints, hypotheses ask for very different numbers of tokens.
+    # shape of all: (sentences, candidates)
+    """
+    closed = score == -np.inf
+    most = int((~closed).sum(axis=1).max())
+    if not 0 < most <= score.shape[1] // _NARROWER:
+        return score, slot, token, nodes
+    first = closed.argsort(axis=1, kind="stable")[:, :most]
+    return pick(score, first), pick(slot, first), pick(token, first), pick(nodes, first)
 
 
 def _best_of_each(

@@ -1,9 +1,9 @@
 """What is done with drafts (`search.draft`) before a batch is searched.
 
 A sentence of which a constraint is tied to its source (`search.ties`) gets a draft, and so does one
-with several parts to place. The caller is shown the drafts of tied sentences and says which words
-the constraints displace: those are avoided. It may also find that a draft has all that it wants;
-then the sentence is not searched. The model reads each source once for both.
+with several parts to place. The caller may look at the drafts. It says which words the constraints
+displace: those are avoided. It may also find that a draft has all that it wants; then the sentence
+is not searched. The model reads each source once for both.
 """
 
 from __future__ import annotations
@@ -63,33 +63,37 @@ class Drafted(NamedTuple):
     draft: Draft | None = None
     """None: no sentence was worth one."""
     outputs: Mapping[int, Hypothesis] = {}
-    """The drafts of tied sentences."""
+    """The drafts of tied sentences, and of all others that were shown."""
     answered: Sequence[int] = ()
     """The sentences that are not to be searched."""
 
 
 def draft_batch(
-    batch: Batch, requests: Sequence[Request], find_displaced: FindDisplaced | None
+    batch: Batch,
+    requests: Sequence[Request],
+    find_displaced: FindDisplaced | None,
 ) -> Drafted:
     """Let the model read a batch, write its drafts and ask what is displaced.
 
-    Where words may be displaced, the batch is compiled when they are known.
+    Where ties may displace words, the batch is compiled when those are known.
     """
-    scorer, words = batch.scorer, batch.words
-    if find_displaced is None:
+    scorer, words, compiled = batch.scorer, batch.words, None
+    if find_displaced is None or not batch.ties:
         compiled = compile_requests(scorer, requests, batch.limits, words)
         layouts = [] if compiled.automaton is None else compiled.automaton.layouts
-        state, draft, outputs = _write_drafts(batch, requests, layouts)
-        return Drafted(compiled, state, draft, outputs)
-    layouts = [lay_out_bits(each.phrases, words, i) for i, each in enumerate(requests)]
-    state, draft, outputs = _write_drafts(batch, requests, layouts)
-    displaced = {sentence: find_displaced(sentence, draft) for sentence, draft in outputs.items()}
-    held = words if can_hold(scorer) else None
-    asked = [
-        avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
-        for i, each in enumerate(requests)
-    ]
-    compiled = _compile_what_is_possible(batch, asked, requests)
+    else:
+        layouts = [lay_out_bits(each.phrases, words, i) for i, each in enumerate(requests)]
+    state, draft, outputs = _write_drafts(batch, requests, layouts, find_displaced is not None)
+    displaced: dict[int, Sequence[Tokens] | None] = {}
+    if find_displaced is not None:
+        displaced = {i: find_displaced(i, output) for i, output in outputs.items()}
+    if compiled is None or any(displaced.values()):
+        held = words if can_hold(scorer) else None
+        asked = [
+            avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
+            for i, each in enumerate(requests)
+        ]
+        compiled = _compile_what_is_possible(batch, asked, requests)
     answered = [sentence for sentence, each in displaced.items() if each is None]
     return Drafted(compiled, state, draft, outputs, answered)
 
@@ -109,9 +113,12 @@ def _compile_what_is_possible(
 
 
 def _write_drafts(
-    batch: Batch, requests: Sequence[Request], layouts: Sequence[BitLayout]
+    batch: Batch,
+    requests: Sequence[Request],
+    layouts: Sequence[BitLayout],
+    all_shown: bool,
 ) -> tuple[Any, Draft | None, dict[int, Hypothesis]]:
-    """Return the model's first state, the drafts, and those of tied sentences as outputs."""
+    """Return the model's first state, the drafts, and those of tied sentences or all as outputs."""
     scorer, settings = batch.scorer, batch.settings
     wanted = [request.tokens for request in requests]
     state = scorer.start(batch.sources, wanted)
@@ -128,4 +135,5 @@ def _write_drafts(
     attends = bool(tied.any())
     draft = write_draft(scorer, first, requests, parts, drafted, longest, batch.finishing, attends)
     power = settings.length_penalty
-    return state, draft, {int(i): draft.hypothesis(int(i), power) for i in np.flatnonzero(tied)}
+    shown = np.flatnonzero(drafted if all_shown else tied)
+    return state, draft, {int(i): draft.hypothesis(int(i), power) for i in shown}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -27,6 +28,9 @@ from lexbeam.search.automaton.trie import Goal, Progress
 
 _Entry = TypeVar("_Entry")
 
+_MANY_LAYERS = 3
+"""With so many layers, each is only looked at where there is something in it."""
+
 
 @dataclass(frozen=True)
 class Completion:
@@ -38,6 +42,27 @@ class Completion:
     weight: IntArray  # shape: (nodes,)
     touched: tuple[int, ...]
     """The numbers of the arrays that have bits to set."""
+    there: BoolArray
+    """A mask of the nodes at which there is a goal. # shape: (nodes,)"""
+
+    @cached_property
+    def rows_of_sets(self) -> NDArray[np.uint64]:
+        """What each node sets, side by side. # shape: (nodes, arrays)."""
+        return np.stack(self.sets, axis=1)
+
+    @cached_property
+    def rows_of_repeats(self) -> NDArray[np.uint64]:
+        """What each node repeats, side by side. # shape: (nodes, arrays)."""
+        assert self.repeats is not None
+        return np.stack(self.repeats, axis=1)
+
+    @cached_property
+    def rows_of_needs(self) -> NDArray[np.uint64]:
+        """What each node needs, side by side. # shape: (nodes, arrays)."""
+        rows = np.zeros((len(self.weight), len(self.sets)), np.uint64)
+        for number, bits in self.needs:
+            rows[:, number] = bits
+        return rows
 
 
 @dataclass(frozen=True)
@@ -68,6 +93,7 @@ def _pack_goal_layer(goals: Sequence[Goal], bit_arrays: int) -> Completion:
         _pack_sparse(needs, bit_arrays),
         np.array([goal.weight for goal in goals], dtype=np.int64),
         tuple(number for number, array in enumerate(sets) if array.any()),
+        np.logical_or.reduce([array != 0 for array in sets]),
     )
 
 
@@ -143,24 +169,59 @@ def complete(
     layers: Sequence[Completion], node: IntArray, met: Bits, met_tokens: IntArray
 ) -> tuple[Bits, IntArray]:
     """Mark the phrases that end at the nodes as met, each occurrence once."""
+    if len(layers) >= _MANY_LAYERS and len(met) > 1 and met_tokens.shape == node.shape:
+        return _complete_some(layers, node, met, met_tokens)
     for layer in layers:
-        allowed = is_allowed(layer.needs, node, met) if layer.needs else None
-        grown = list(met)
-        new_anywhere: NDArray[np.uint64] | None = None
-        for number in layer.touched:
-            bits = met[number]
-            new = layer.sets[number][node]
-            if layer.repeats is not None:
-                shifted = bits << np.uint64(1)
-                if number:
-                    shifted = shifted | (met[number - 1] >> np.uint64(63))
-                new = new | (shifted & layer.repeats[number][node])
-            new = new & ~bits
-            if allowed is not None:
-                new = np.where(allowed, new, np.uint64(0))
-            grown[number] = bits | new
-            new_anywhere = new if new_anywhere is None else new_anywhere | new
-        if new_anywhere is not None:
-            met_tokens = met_tokens + layer.weight[node] * (new_anywhere != 0)
-        met = tuple(grown)
+        met, met_tokens = _complete_layer(layer, node, met, met_tokens)
     return met, met_tokens
+
+
+def _complete_some(
+    layers: Sequence[Completion], node: IntArray, met: Bits, met_tokens: IntArray
+) -> tuple[Bits, IntArray]:
+    """Do the same where there are many layers: each is looked at where there is something in it."""
+    shape, node, tokens = node.shape, node.ravel(), met_tokens.ravel().copy()
+    all_bits = np.stack([bits.ravel() for bits in met], axis=1)  # shape: (hypotheses, arrays)
+    for layer in layers:
+        rows = layer.there[node].nonzero()[0]
+        if not len(rows):
+            continue
+        here, bits = node[rows], all_bits[rows]
+        new = layer.rows_of_sets[here]
+        if layer.repeats is not None:
+            shifted = bits << np.uint64(1)
+            shifted[:, 1:] |= bits[:, :-1] >> np.uint64(63)
+            new |= shifted & layer.rows_of_repeats[here]
+        new &= ~bits
+        if layer.needs:
+            needed = layer.rows_of_needs[here]
+            new[needed.any(axis=1) & ~(needed & bits).any(axis=1)] = 0
+        all_bits[rows] = bits | new
+        tokens[rows] += layer.weight[here] * new.any(axis=1)
+    grown = np.ascontiguousarray(all_bits.T)
+    return tuple(bits.reshape(shape) for bits in grown), tokens.reshape(shape)
+
+
+def _complete_layer(
+    layer: Completion, node: IntArray, met: Bits, met_tokens: IntArray
+) -> tuple[Bits, IntArray]:
+    """Mark one of the phrases that end at each node as met."""
+    allowed = is_allowed(layer.needs, node, met) if layer.needs else None
+    grown = list(met)
+    new_anywhere: NDArray[np.uint64] | None = None
+    for number in layer.touched:
+        bits = met[number]
+        new = layer.sets[number][node]
+        if layer.repeats is not None:
+            shifted = bits << np.uint64(1)
+            if number:
+                shifted = shifted | (met[number - 1] >> np.uint64(63))
+            new = new | (shifted & layer.repeats[number][node])
+        new = new & ~bits
+        if allowed is not None:
+            new = np.where(allowed, new, np.uint64(0))
+        grown[number] = bits | new
+        new_anywhere = new if new_anywhere is None else new_anywhere | new
+    if new_anywhere is not None:
+        met_tokens = met_tokens + layer.weight[node] * (new_anywhere != 0)
+    return tuple(grown), met_tokens
