@@ -26,11 +26,7 @@ from lexbeam.search.arrays import (
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
-from lexbeam.search.candidates import (
-    Answered,
-    Candidates,
-    Chosen,
-)
+from lexbeam.search.candidates import Answered, Candidates, Chosen
 from lexbeam.search.collecting import KernelCosts, best_of_all, collect
 from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS, FutureCost
