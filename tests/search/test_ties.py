@@ -172,7 +172,7 @@ def test_what_stands_before_a_term_is_found_where_the_term_is_due(
         return decode(scorer, [[1] * 5], [[(term,)]], **given)[0][0].tokens
 
     assert found() == [first, second, article, term]
-    monkeypatch.setattr(beam_search, "NARROW", NARROW._replace(wider=1))
+    monkeypatch.setattr(beam_search, "WINDOWS", [NARROW._replace(wider=1)])
     assert found() != [first, second, article, term]
 
 

@@ -32,7 +32,7 @@ from lexbeam.search.scorer import Scorer, can_attend, can_hold
 from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
-from lexbeam.search.ties import NARROW, WIDE, Ties, read_ties
+from lexbeam.search.ties import WINDOWS, Ties, read_ties
 from lexbeam.search.whole_step import WholeStep
 
 __all__ = ["Hypothesis", "decode"]
@@ -64,19 +64,17 @@ def decode(
 ) -> list[list[Hypothesis]]:
     """Return the best outputs of each sentence that have all its phrases, best first.
 
-    What can't be met is a ConstraintError, a scorer that breaks its protocol a ScorerError.
-
     Args:
-        scorer: the model.
+        scorer: the model; one that breaks its protocol is a ScorerError.
         sources: one per sentence, in whatever form the model reads.
-        phrases: for each sentence, token sequences, or `Pattern`, to have, as often as given.
+        phrases: for each sentence, token sequences, or `Pattern`, to have (or a ConstraintError).
         avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended: phrases are whole words then.
-        closing: marks the tokens that end a word, whatever follows.
-        starting: marks the tokens that begin a word, for counting; ``boundary`` if not given.
+        closing: marks those that end a word, whatever follows.
+        starting: marks those that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
         marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
         observer: is called after every step with what it did.
@@ -97,8 +95,7 @@ def decode(
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
-    window = WIDE if thorough else NARROW
-    batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
+    batch = Batch(scorer, sources, limits, words, finishing, settings, tied, WINDOWS[thorough])
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
 

@@ -197,6 +197,21 @@ class Chosen(NamedTuple):
     paid: FloatArray | None = None
     """What they have cost it so far that may still be given back. # shape: (sentences, beam)"""
 
+    def with_costs(self, penalty: FloatArray, paid: FloatArray) -> Chosen:
+        """Add what ties cost all candidates. # shape of both: (sentences, candidates)."""
+        if self.indices is None:
+            return self
+        return self._replace(penalty=pick(penalty, self.indices), paid=pick(paid, self.indices))
+
+    def with_attention(self, attention: ScoreArray | None) -> Chosen:
+        """Add where the model attended when it scored the chosen, if it says so.
+
+        # shape: (rows, source tokens)
+        """
+        if attention is None:
+            return self
+        return self._replace(attention=attention[self.candidates.row[self.candidates.slot]])
+
 
 class ObservedStep(NamedTuple):
     """What an observer is shown of a step: the beam after pruning, and what it was chosen from."""

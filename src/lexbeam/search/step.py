@@ -36,7 +36,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
-from lexbeam.search.ties import TieCosts, TiedStep, Ties, settle
+from lexbeam.search.ties import TiedStep, Ties, settle
 
 IMPOSSIBLE = -1e9
 """What a demanded token, or the end, costs if the model rules it out: promises are kept."""
@@ -143,7 +143,7 @@ class SearchStep:
             ended = self._ends(candidates)
             given = self.finishing, candidates, candidates.score, ended
             chosen = _fill_beam(*given, lambda score: select_best(score, self.beam_size))
-        return _with_attention(chosen, scores) if self.attends else chosen
+        return chosen.with_attention(scores.attention) if self.attends else chosen
 
     def _constrained(
         self,
@@ -177,8 +177,8 @@ class SearchStep:
         candidates, to_pay = collect(*given, self._costs_for_kernel(answer))
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
-            candidates, ended = self._close_early(
-                beam, live, may_end, candidates, ended, sizes, automaton
+            candidates, ended = _close_early(
+                self, beam, live, may_end, candidates, ended, sizes, automaton
             )
         candidates, costs = settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
@@ -202,8 +202,9 @@ class SearchStep:
             ended,
             lambda score: policy.select(banks, score if unit is None else score / unit),
         )
-        chosen = _with_costs(chosen, costs)
-        return _with_attention(chosen, scores) if self.attends else chosen
+        if costs is not None:
+            chosen = chosen.with_costs(*costs)
+        return chosen.with_attention(scores.attention) if self.attends else chosen
 
     def _costs_for_kernel(self, answer: Answer) -> KernelCosts | None:
         """Return what the kernel reads of costs, if it can find what is still to be paid."""
@@ -291,25 +292,26 @@ class SearchStep:
         """Return a mask of the candidates that end. # shape: (sentences, candidates)."""
         return self.finishing.of_candidates(candidates, self.model_state, self.limit.is_last)
 
-    def _close_early(
-        self,
-        beam: Beam,
-        live: IntArray,
-        may_end: MayEnd,
-        candidates: Candidates,
-        ended: BoolArray,
-        sizes: IntArray,
-        automaton: Automaton,
-    ) -> tuple[Candidates, BoolArray]:
-        """Close what would end before everything is met; ``may_end`` is that of the live rows."""
-        assert candidates.states is not None
-        before, penalty = beam.finished.ravel().copy(), np.zeros(beam.token.size)
-        before[live] = may_end.allowed
-        penalty[live] = 0.0 if may_end.penalty is None else may_end.penalty
-        after = _may_end(candidates.states, sizes.repeat(ended.shape[1]), automaton)
-        return self.finishing.close_early(
-            candidates, ended, (before, penalty), after, ~self.limit.is_last
-        )
+
+def _close_early(
+    step: SearchStep,
+    beam: Beam,
+    live: IntArray,
+    may_end: MayEnd,
+    candidates: Candidates,
+    ended: BoolArray,
+    sizes: IntArray,
+    automaton: Automaton,
+) -> tuple[Candidates, BoolArray]:
+    """Close what would end before everything is met; ``may_end`` is that of the live rows."""
+    assert candidates.states is not None
+    before, penalty = beam.finished.ravel().copy(), np.zeros(beam.token.size)
+    before[live] = may_end.allowed
+    penalty[live] = 0.0 if may_end.penalty is None else may_end.penalty
+    after = _may_end(candidates.states, sizes.repeat(ended.shape[1]), automaton)
+    return step.finishing.close_early(
+        candidates, ended, (before, penalty), after, ~step.limit.is_last
+    )
 
 
 def _count_best(step: SearchStep, sentence: IntArray) -> IntArray:
@@ -336,22 +338,6 @@ def _fill_beam(
         indices, taken = at_least_one(select(worth))
     chosen = candidates.take(indices)
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
-
-
-def _with_costs(chosen: Chosen, costs: TieCosts | None) -> Chosen:
-    """Add what ties cost the chosen candidates, if they cost anything."""
-    if costs is None or chosen.indices is None:
-        return chosen
-    penalty, paid = (pick(each, chosen.indices) for each in costs)
-    return chosen._replace(penalty=penalty, paid=paid)
-
-
-def _with_attention(chosen: Chosen, scores: Scores) -> Chosen:
-    """Add where the model looked when it scored the chosen candidates, if it says so."""
-    if scores.attention is None:
-        return chosen
-    candidates = chosen.candidates
-    return chosen._replace(attention=scores.attention[candidates.row[candidates.slot]])
 
 
 def _sentence_of(beam: Beam, slots: IntArray) -> IntArray:

@@ -63,7 +63,7 @@ class Window(NamedTuple):
     the token that ends the word shows what was right, so that it has to be looked at."""
 
 
-NARROW, WIDE = Window(2, 1, 2), Window(4, 4, 4)
+NARROW, WIDE = WINDOWS = Window(2, 1, 2), Window(4, 4, 4)
 """The usual window, and that of a second look."""
 
 SourceTokens = Sequence[int]

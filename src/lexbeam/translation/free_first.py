@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from lexbeam.constraints.matching import find_all
+from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.completeness import has_everything
@@ -33,8 +34,11 @@ def search_sentences(document: Document) -> JobGenerator[None]:
     tied = [each for each in document.sentences if competes(document, each)]
     yield from search_tied(document, tied, partial(_may_be_free, document))
     left = [each for each in document.sentences if not each.hypotheses]
-    tried = [each for each in left if _may_be_free(document, each) or _is_in_source(document, each)]
-    drafted = [each for each in left if each not in tried and _may_be_there(document, each)]
+    tried = [each for each in left if _may_be_free(document, each)]
+    drafted: list[SentenceState] = []
+    if POLICIES[document.settings.algorithm].needs_future_cost:  # others are studied as they are
+        tried += [each for each in left if each not in tried and _is_in_source(document, each)]
+        drafted = [each for each in left if each not in tried and _may_be_there(document, each)]
     yield from _search_unless_drafted(document, drafted)
     tried += [each for each in drafted if not each.hypotheses]
     found = (yield [document.job(each, []) for each in tried]) if tried else []
