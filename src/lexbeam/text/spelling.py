@@ -31,6 +31,7 @@ from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
+_NO_DUMMY_PREFIX = b"\x1a\x02\x18\x00"  # behind a model: normalizer_spec.add_dummy_prefix = false
 
 UNSPACED_LANGUAGES = frozenset(
     {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
@@ -387,9 +388,8 @@ def _without_space(processor: Processor) -> Processor | None:
     """
     if not isinstance(processor, sentencepiece.SentencePieceProcessor):
         return None
-    bare = sentencepiece.SentencePieceProcessor(model_proto=processor.serialized_model_proto())
-    bare.override_normalizer_spec(add_dummy_prefix=False)
-    return bare
+    model = processor.serialized_model_proto() + _NO_DUMMY_PREFIX
+    return sentencepiece.SentencePieceProcessor(model_proto=model)
 
 
 def _eos(processor: Processor) -> int:
