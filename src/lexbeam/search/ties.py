@@ -265,9 +265,12 @@ def _longest(goals: Sequence[Goal], met: int) -> int:
 def _bits_of_charged_tokens(trie: Trie, words: WordBoundaries | None) -> list[int]:
     """Return for each node the bits of what its last token is charged for."""
     bits = [0] * len(trie.nodes)
+    depths: dict[int, int] = {}  # by goal, which is listed at every node of its string
     for number, node in enumerate(trie.nodes):
         for goal in (*node.begun, *node.ends):
-            if node.depth == _charged_depth(goal, words):
+            if id(goal) not in depths:
+                depths[id(goal)] = _charged_depth(goal, words)
+            if node.depth == depths[id(goal)]:
                 bits[number] |= goal.repeats or goal.sets
     return bits
 

@@ -22,7 +22,7 @@ from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import find_displaced, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.sentence import SentenceState
 
 JOINED = 2.0
 """The log-probability that a term may cost whose source is joined with another word."""
@@ -105,16 +105,16 @@ def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis
     text, left = document.text_of(sentence, draft), set[int]()
     surfaces = [document.demand(piece.unit).surface for piece in sentence.assigned]
     for term in {**joined, **unsaid}:
-        asked = surfaces.count(term)
-        lacking = asked - len(term.find(text, asked))
-        units = [*joined.get(term, ()), *(unsaid.get(term, ()) if lacking < asked else ())]
+        asked = [
+            piece.unit
+            for piece, surface in zip(sentence.assigned, surfaces, strict=True)
+            if surface == term
+        ]
+        lacking = len(asked) - len(term.find(text, len(asked)))
+        units = [*joined.get(term, ()), *(unsaid.get(term, ()) if lacking < len(asked) else ())]
         left.update(units[: max(lacking, 0)])
-        _soften(document, [p.unit for p in sentence.assigned if _is(document, p, term)], left)
+        _soften(document, asked, left)
     return left
-
-
-def _is(document: Document, piece: Piece, term: Constraint) -> bool:
-    return document.demand(piece.unit).surface == term
 
 
 def _soften(document: Document, units: Sequence[int], left: set[int]) -> None:
