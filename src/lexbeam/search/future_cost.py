@@ -76,7 +76,6 @@ class FutureCost:
 
     def __init__(self, automaton: Automaton, expected: FloatArray, eos: int) -> None:
         sentences = len(expected)
-        self._automaton = automaton
         self._eos = eos
         self._expected = expected  # lengths, shape: (sentences,)
         self._parts = PartTables(automaton)
@@ -163,8 +162,7 @@ class FutureCost:
     @property
     def for_kernel(self) -> bool:
         """Whether the compiled kernel covers all that is unmet."""
-        covers = self._parts.for_kernel and self._automaton.multipart is None
-        return covers and not len(self._penalties)
+        return self._parts.for_kernel and not len(self._penalties)
 
     def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
         """Return what a whole step of the compiled kernel reads, learns from and writes to."""

@@ -28,6 +28,9 @@ lags by what it is worth, not by its score."""
 FLAGS, LENGTH, LAG, STEP = 1, 6, 7, 13
 """Indices among the numbers of a step, of those that change."""
 
+UNCHECKED = 0, -np.inf, 0.0
+"""What a step is told of the model if its answer has been checked before."""
+
 NOTHING_LEARNT = 0.0, 0.0, 0.0, 0.0, 0.0
 NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 11
 """What a step is given of costs if it has none."""
@@ -43,7 +46,7 @@ compiled: ModuleType | None = None if OFF else _usable
 def numbers_of_step(
     k: int,
     flags: int,
-    model: tuple[int, int, float, float] = (-1, 0, -np.inf, 0.0),
+    model: tuple[int, int, float, float] = (-1, *UNCHECKED),
     lag_and_handicap: tuple[float, float] = (0.0, 0.0),
     costs: tuple[float, ...] = NOTHING_LEARNT,
 ) -> NDArray[np.float64]:
