@@ -71,6 +71,11 @@ PATTERNS: dict[str, list[list[Any]]] = {
     "order": [[parts((3,), (4, 5)), parts((6,), (3,), (7,))], [parts((2, 3), (2,)), (4,)], []],
     "gap": [[parts((2,), (4,), within=1)], [parts((5,), (7, 6), within=3), (2, 3)], [(4,)]],
     "copies": [[parts((3,), (4,)), parts((3,), (4,))], [parts((5,), (5,), within=2), (5,)], []],
+    "soft": [
+        [parts((3,), (4,), penalty=1.0), parts((5,), penalty=30.0)],
+        [parts((6, 7), penalty=3.0), (3,)],
+        [parts((2,), (5,), within=4, penalty=5.0)],
+    ],
     "last": [[parts((3,), (4,), last=True), (5,)], [parts((6, 7), last=True)], [(2,)]],
 }
 
@@ -93,7 +98,7 @@ def test_patterns_of_several_parts_are_searched_by_whole_steps(
             given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary}
             given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
             found.append(decode(scorer, [0, 1, 2], PATTERNS[kind], **given))
-        if on and (kind != "last" or algorithm == "dba"):
+        if on and (kind not in ("last", "soft") or algorithm == "dba"):
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
 
@@ -142,19 +147,24 @@ class Wrong(HistoryScorer):
 
     steps = 0
 
+    def __init__(self, *args: Any, name: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.name = name
+
     def step(self, *args: Any, **more: Any) -> Scores:
         """Answer, at some time wrongly."""
         self.steps += 1
         scores = super().step(*args, **more)
         if self.steps < 3:
             return scores
-        return scores._replace(top_scores=np.exp(scores.top_scores))
+        return scores._replace(**{self.name: np.exp(getattr(scores, self.name))})
 
 
-@pytest.mark.parametrize("phrases", [None, [[(3, 4)]]])
-def test_nonsense_is_refused(phrases: list[list[tuple[int, ...]]] | None) -> None:
+@pytest.mark.parametrize("phrases", [None, [[(3, 4)]], [[parts((3, 4), penalty=9.0)]]])
+@pytest.mark.parametrize("name", ["top_scores", "ask_scores"])
+def test_nonsense_is_refused(phrases: list[list[Any]] | None, name: str) -> None:
     with pytest.raises(ScorerError, match="log-probability is at most 0"):
-        decode(Wrong(8, bos=1, eos=0, seed=4), [0], phrases, max_length=30)
+        decode(Wrong(8, bos=1, eos=0, seed=4, name=name), [0], phrases, max_length=30)
 
 
 class OtherArrays(HistoryScorer):

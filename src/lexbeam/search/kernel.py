@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -43,6 +44,7 @@ compiled: ModuleType | None = None if OFF else _usable
 """The compiled functions; None: NumPy does it all."""
 
 
+@lru_cache(maxsize=1024)
 def numbers_of_step(
     k: int,
     flags: int,
@@ -54,9 +56,11 @@ def numbers_of_step(
 
     ``model`` is its end of sentence, the size of its vocabulary, what an asked token scores at
     least, and how far log-probabilities may be above 0; ``costs`` are the constants of
-    `search.future_cost` and the number of the step.
+    `search.future_cost` and the number of the step. They are made once: nobody may write to them.
     """
-    return np.array([k, flags, *model, 1.0, *lag_and_handicap, *costs])
+    numbers = np.array([k, flags, *model, 1.0, *lag_and_handicap, *costs])
+    numbers.flags.writeable = False
+    return numbers
 
 
 def describe() -> str:

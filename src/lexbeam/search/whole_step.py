@@ -3,13 +3,12 @@
 What `search.step`, `search.future_cost`, `search.allocation` and `search.stopping` do one after the
 other is one call here, for steps that need nothing special: plain search, and phrases to meet or to
 avoid, patterns of several parts too, under ``dba`` or ``lookahead``. All others, such as those near
-the length limit, with ties or with penalties, are left to `SearchStep`. Results are equal, and the
-tests hold them so.
+the length limit, with ties or, under ``lookahead``, with penalties, are left to `SearchStep`.
+Results are equal, and the tests hold them so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from lexbeam.search import kernel
 from lexbeam.search.allocation import HANDICAP, Dba, Lookahead, Policy
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.soft import SoftConstraints
 from lexbeam.search.automaton.states import COLUMNS
 from lexbeam.search.beam import Beam
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS
@@ -105,18 +105,20 @@ class WholeStep:
         self._settings = settings
         automaton, future_cost = step.automaton, step.future_cost
         self._tables, self._most_asked, self._bans = None, 0, False
+        self._soft: SoftConstraints | None = None
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
             covered = step.ties is None and automaton.is_plain
             self._possible &= covered and (future_cost is None or future_cost.for_kernel)
         if automaton is not None and self._possible and kernel.compiled is not None:
             self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
-            self._bans = automaton.can_ban
+            self._bans, self._soft = automaton.can_ban, automaton.soft
         lag = 0.0 if settings.lag is None else settings.lag
-        model = step.scorer.eos, step.scorer.vocabulary_size, IMPOSSIBLE, ROUNDING
+        lowest = IMPOSSIBLE if self._soft is None else -np.inf  # then penalties come off it
+        model = step.scorer.eos, step.scorer.vocabulary_size, lowest, ROUNDING
         self._numbers = kernel.numbers_of_step(
             step.beam_size, 0, model, (lag, HANDICAP), (*CONSTANTS_OF_COSTS, 0.0)
-        )
+        ).copy()
         self._rooms: tuple[_Room | None, _Room | None] = None, None
         """That of the last step, and that of the next."""
 
@@ -142,11 +144,14 @@ class WholeStep:
         step, compiled = self._step, kernel.compiled
         assert compiled is not None
         scores, ask, targets = self._ask(beam)
+        may_end = None
+        if self._soft is not None:
+            scores, may_end = self._charge_ends(self._soft, beam, scores)
         drops = self._set_numbers(number, any_finished)
         constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
-            standing = beam.states.for_kernel, sizes, ask, targets
-            constraints = self._constraints(*standing, policy, number)
+            standing = *beam.states.for_kernel, sizes, may_end, None
+            constraints = *standing, ask, targets, *self._allocation(policy, number)
         room = self._next_room(len(beam.token))
         ints = np.empty(room.shape, np.int64)
         before = beam.log_prob, beam.score, beam.live, beam.finished, step.prefix.first
@@ -171,20 +176,25 @@ class WholeStep:
         self._rooms = room, last
         return room
 
-    def _constraints(
-        self,
-        standing: Sequence[NDArray[Any] | None],
-        sizes: IntArray,
-        ask: IntArray,
-        targets: IntArray,
-        policy: Policy,
-        number: int,
-    ) -> tuple[NDArray[Any] | None, ...]:
-        """Return what the kernel reads of constraints, and what it learns of their costs."""
+    def _allocation(self, policy: Policy, number: int) -> tuple[NDArray[Any] | None, ...]:
+        """Return the slots of banks, and what the kernel learns of the costs of constraints."""
         slots = policy.slots if isinstance(policy, Dba) else None
         costs = self._step.future_cost
-        expected = kernel.NO_COSTS if costs is None else costs.for_step(number)
-        return *standing, sizes, None, None, ask, targets, slots, *expected
+        return slots, *(kernel.NO_COSTS if costs is None else costs.for_step(number))
+
+    def _charge_ends(
+        self, soft: SoftConstraints, beam: Beam, scores: Scores
+    ) -> tuple[Scores, BoolArray]:
+        """Let ends pay for what they give up; return a mask of the rows that may end, too."""
+        assert beam.states is not None
+        live, states = beam.live.ravel(), beam.states
+        given = states.node[live], tuple(bits[live] for bits in states.seen)
+        may_end, penalty = soft.may_end(*given)
+        scores = readable(scores)
+        self._refuse(scores)
+        possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
+        possible[:, 0] -= penalty
+        return scores._replace(ask_scores=possible), may_end
 
     def _ask(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
         """Let the model score the end, the best tokens and those that constraints ask for.
@@ -237,7 +247,7 @@ class WholeStep:
         return bool(drops)
 
     def _refuse(self, scores: Scores) -> None:
-        """Say what is wrong with the model's answer."""
+        """Say what is wrong with the model's answer, if anything is."""
         scorer = self._step.scorer
         ban = np.empty((len(scores.top_ids), 0), np.int64)
         refuse_nonsense(scores, ban, scorer.eos, scorer.vocabulary_size)

@@ -151,10 +151,10 @@ class _Tables:
     def is_plain(self) -> bool:
         """Whether there is only what to meet or to avoid: whole steps know no more.
 
-        Nothing is held or strict, counted exactly or soft.
+        Nothing is held, strict or counted exactly.
         """
         few = self._held is None and self._strict is None and self._exact is None
-        return few and self.soft is None and self.bit_arrays == 1
+        return few and self.bit_arrays == 1
 
     @cached_property
     def kernel_tables(self) -> object | None:
