@@ -98,7 +98,7 @@ def test_patterns_of_several_parts_are_searched_by_whole_steps(
             given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary}
             given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
             found.append(decode(scorer, [0, 1, 2], PATTERNS[kind], **given))
-        if on and (kind not in ("last", "soft") or algorithm == "dba"):
+        if on and (kind != "last" or algorithm == "dba"):
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
 
@@ -135,8 +135,8 @@ def test_banned_tokens_are_refused() -> None:
 def test_what_needs_more_is_left_to_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = taken_by(monkeypatch)
     scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
-    soft = Pattern(((Form((3,)),),), penalty=2.0)
-    decode(scorer, [0], [[soft]], algorithm="lookahead", max_length=9)
+    last = parts((3,), (4,), last=True)
+    decode(scorer, [0], [[last]], algorithm="lookahead", max_length=9)
     decode(scorer, [0], [[(3, 4)]], algorithm="gbs", max_length=9)
     decode(scorer, [0], observer=lambda _: None, max_length=9)
     assert counts["whole"] == 0 < counts["single"]

@@ -24,9 +24,8 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
     Tables *t = calloc(1, sizeof *t);
     if (t == NULL) return PyErr_NoMemory();
     for (int i = 0; i < TABLES; i++) {
-        PyObject *array = PyTuple_GetItem(args[0], i);
-        int flags = i == BOUNDARY || i == STARTING;
-        t->table[i] = open_array(&t->buffers, array, flags ? 'b' : 'i', 0);
+        char kind = i == BOUNDARY || i == STARTING ? 'b' : 'i';
+        t->table[i] = open_array(&t->buffers, PyTuple_GetItem(args[0], i), kind, 0);
     }
     t->nodes = t->table[ROW_OF_NODE].length;
     if (refuse_unless(&t->buffers, t->nodes > 0, "tables") || read_size(args[1], &t->symbols)) {
@@ -39,8 +38,7 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
     t->now = t->table[NOW_SETS].length / t->nodes;
     t->later = t->table[LATER_SETS].length / t->nodes;
     t->begun = t->table[BEGUN_GAIN].length / t->nodes;
-    if (t->table[STAGE_SIZES].length) /* those of node 0, which has no sentence, are the last */
-        t->stages = t->table[STAGE_SIZES].length - INTS(t->table[FIRST_STAGE])[0];
+    t->stages = t->table[STAGE_SIZES].length - INTS(t->table[FIRST_STAGE])[0]; /* node 0's: last */
     return PyCapsule_New(t, "lexbeam.tables", free_tables);
 }
 
@@ -230,15 +228,14 @@ static void take_rooms(Buffers *buffers, Step *x) {
     x->filled = take_room(buffers, sentences, sizeof *x->filled);
     x->chosen = take_room(buffers, most, sizeof *x->chosen);
     if (!x->t) return;
-    x->states = take_room(buffers, STATE_COLUMNS * most, sizeof *x->states);
-    x->worth = take_room(buffers, 2 * most, sizeof *x->worth);
-    x->unit = take_room(buffers, 6 * sentences, sizeof *x->unit);
-    x->costs = take_room(buffers, parts * (1 + sentences), sizeof *x->costs);
-    if (buffers->failed) return;
-    x->compared = x->worth + most;
-    x->after = x->unit + sentences;
-    x->learnt = x->after + sentences;
-    x->whole = x->costs + parts;
+    x->states = take_room(buffers, COLUMNS * most, sizeof *x->states);
+    x->worth = take_room(buffers, most, sizeof *x->worth);
+    x->compared = take_room(buffers, most, sizeof *x->compared);
+    x->unit = take_room(buffers, sentences, sizeof *x->unit);
+    x->after = take_room(buffers, sentences, sizeof *x->after);
+    x->learnt = take_room(buffers, 4 * sentences, sizeof *x->learnt);
+    x->costs = take_room(buffers, parts, sizeof *x->costs);
+    x->whole = take_room(buffers, parts * sentences, sizeof *x->whole);
 }
 
 /* advance(tables, numbers, arrays…): take a step from the model's answer to the new beams. What is
@@ -258,10 +255,9 @@ static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     Py_ssize_t width = 1;
     int newly = 0, all_live = 1, sound = 1;
     if (open_step(&buffers, args + 1, &x)) goto done;
-    int64_t eos = (int64_t)x.number[EOS], vocabulary = (int64_t)x.number[VOCABULARY];
     sound = (x.flags & KEEP_ALL) ||
-            is_answer_sound(&x.a[TOP_SCORES], &x.a[TOP_IDS], &x.a[ASK_SCORES], x.rows, eos,
-                            vocabulary, x.number[ROUNDING]);
+            is_answer_sound(&x.a[TOP_SCORES], &x.a[TOP_IDS], &x.a[ASK_SCORES], x.rows,
+                            x.number[EOS], x.number[VOCABULARY], x.number[ROUNDING]);
     take_rooms(&buffers, &x);
     if (buffers.failed || !sound) goto done;
     find_candidates(&x);
@@ -275,7 +271,8 @@ static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         if (x.filled[s] > width) width = x.filled[s];
     Py_ssize_t size = x.sentences * width;
     int fits = x.a[OUT_INTS].length >= 3 * size && x.a[OUT_SCORES].length >= 3 * size &&
-               x.a[OUT_FLAGS].length >= 3 * size && (!x.t || x.a[OUT_STATES].length >= STATE_COLUMNS * size);
+               x.a[OUT_FLAGS].length >= 3 * size &&
+               (!x.t || x.a[OUT_STATES].length >= COLUMNS * size);
     if (refuse_unless(&buffers, fits, "advance")) goto done;
     newly = write_beams(&x, width);
     if ((x.flags & DROP) && !newly) drop(&buffers, &x, width);

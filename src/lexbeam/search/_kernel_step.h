@@ -92,14 +92,14 @@ enum {
     SIZES, MAY_END, BEAMS, /* constraint tokens; what may end, if not by those; beams, if not k */
     ASKED, TARGETS, SLOTS, /* what was asked, where it leads; slots of banks before adjustment */
     SUMS, COUNTS, KINDS, EXPECTED, PRICES, DRAFTS, /* what `search.future_cost` has learnt */
-    REACHED, PART_SIZES, MISSING, WANTED, NEEDS,   /* parts of constraints: `automaton.parts` */
+    REACHED, PART_SIZES, MISSING, WANTED, NEEDS, SOFT, PENALTIES, /* parts: `automaton.parts` */
     OUT_INTS, OUT_STATES, OUT_SCORES, OUT_FLAGS,   /* what is written: see `advance` */
     STEP_ARRAYS
 };
-static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiii" "IIDB";
+static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiiid" "IIDB";
 
 static const char OPTIONAL_ARRAYS[] = {
-    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS,
+    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, SOFT, PENALTIES,
 };
 
 /* What arrays have an entry for. */
@@ -109,7 +109,7 @@ static const unsigned char DIMENSION_OF_ARRAYS[] = {
     SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
     SENTENCE, ROW, SENTENCE, ASK, ASK, SENTENCE,
     MEAN, MEAN, AT_NODE, SENTENCE, PART, SENTENCE,
-    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, NONE, NONE, NONE, NONE,
+    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, PART, NONE, NONE, NONE, NONE, NONE,
 };
 
 /* Numbers that a step is given in one array. */
@@ -139,7 +139,7 @@ typedef struct {
     double *worth, *compared, *unit, *after, *learnt, *whole, *costs;
 } Step;
 
-#define STATE_COLUMNS 7 /* what `branch` writes */
+#define COLUMNS 7 /* what `branch` writes */
 #define INT(x, name, at) INTS((x)->a[name])[at]
 #define BIT(x, name, at) BITS((x)->a[name])[at]
 #define DOUBLE(x, name, at) DOUBLES((x)->a[name])[at]
@@ -313,28 +313,32 @@ static void expect_costs(const Step *x) {
     }
 }
 
-/* What a hypothesis has still to pay. */
+/* What a hypothesis has still to pay: its penalty at most, which an end has paid already. */
 static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candidate) {
     const int64_t *state = x->states + candidate, all = x->ends[x->sentences], node = state[0];
     uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
     double best_gain = 0.0, total = 0.0;
-    Py_ssize_t best = 0;
+    Py_ssize_t best = 0, n = x->sentences, soft = x->a[PENALTIES].length / n;
     for (Py_ssize_t part = 0; part < x->parts; part++) {
-        Py_ssize_t here = part * x->sentences + sentence, at = node * x->parts + part;
+        Py_ssize_t here = part * n + sentence, at = node * x->parts + part;
         int unseen = !(BIT(x, REACHED, here) & seen) && DOUBLE(x, PART_SIZES, here) > 0;
         uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
         double gain = 0.0, missing = (double)INT(x, MISSING, at);
         x->costs[part] = unseen ? x->whole[here] : 0.0;
         if (unseen && missing > 0 && (BIT(x, WANTED, at) & unmet) && (!needs || (needs & seen)))
             gain = x->after[sentence] * missing - x->costs[part];
-        if (part == 0 || gain > best_gain) {
+        if (gain > best_gain) {
             best = part;
             best_gain = gain;
         }
     }
-    for (Py_ssize_t part = 0; part < x->parts; part++) {
-        if (part == best && best_gain > 0) x->costs[part] += best_gain;
-        total += x->costs[part];
+    if (best_gain > 0) x->costs[best] += best_gain;
+    for (Py_ssize_t i = -1; i < soft; i++) { /* -1: what can't be given up */
+        double cost = 0.0, least = i < 0 ? CLOSED : -DOUBLE(x, PENALTIES, i * n + sentence);
+        for (Py_ssize_t part = 0; part < x->parts; part++)
+            if (!soft || INT(x, SOFT, part * n + sentence) == i) cost += x->costs[part];
+        if (i < 0 || x->found[candidate].token != x->number[EOS])
+            total += cost > least ? cost : least;
     }
     return total;
 }
@@ -546,7 +550,7 @@ static int put(const Step *x, const Candidate *one, Py_ssize_t to, Py_ssize_t si
     FLAG(x, OUT_FLAGS, to) = (unsigned char)ended;
     FLAG(x, OUT_FLAGS, size + to) = (unsigned char)!ended;
     FLAG(x, OUT_FLAGS, 2 * size + to) = (unsigned char)newly;
-    for (int i = 0; x->t && i < STATE_COLUMNS; i++)
+    for (int i = 0; x->t && i < COLUMNS; i++)
         INT(x, OUT_STATES, i * size + to) = x->states[i * all + from];
     return newly;
 }
@@ -557,7 +561,7 @@ static int write_beams(const Step *x, Py_ssize_t width) {
     int newly = 0;
     memset(x->a[OUT_INTS].data, 0, 3 * size * sizeof(int64_t));
     memset(x->a[OUT_FLAGS].data, 0, 3 * size);
-    if (x->t) memset(x->a[OUT_STATES].data, 0, STATE_COLUMNS * size * sizeof(int64_t));
+    if (x->t) memset(x->a[OUT_STATES].data, 0, COLUMNS * size * sizeof(int64_t));
     for (Py_ssize_t i = 0; i < 3 * size; i++) DOUBLE(x, OUT_SCORES, i) = CLOSED;
     for (Py_ssize_t s = 0; s < x->sentences; s++)
         for (Py_ssize_t i = 0, first = x->ends[s]; i < x->filled[s]; i++)

@@ -3,8 +3,8 @@
 What `search.step`, `search.future_cost`, `search.allocation` and `search.stopping` do one after the
 other is one call here, for steps that need nothing special: plain search, and phrases to meet or to
 avoid, patterns of several parts too, under ``dba`` or ``lookahead``. All others, such as those near
-the length limit, with ties or, under ``lookahead``, with penalties, are left to `SearchStep`.
-Results are equal, and the tests hold them so.
+the length limit or with ties, are left to `SearchStep`. Results are equal, and the tests hold them
+so.
 """
 
 from __future__ import annotations

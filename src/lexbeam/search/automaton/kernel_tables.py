@@ -18,7 +18,8 @@ from lexbeam.search.automaton.transitions import Transitions
 Layers = NDArray[Any]
 """Tables by layer and node. # shape: (layers, nodes)"""
 
-_NO_PATTERNS = np.empty(0, np.bool_), *(np.empty(0, np.int64) for _ in range(10))
+_NOTHING = np.empty(0, np.int64)
+_NO_PATTERNS = np.empty(0, np.bool_), *[_NOTHING] * 5, np.zeros(1, np.int64), *[_NOTHING] * 4
 """The tables of patterns where no constraint has several parts."""
 
 
@@ -38,7 +39,7 @@ def make_tables(
     """
     assert kernel.compiled is not None
     nodes = len(serves)
-    keys, targets = transitions.listed or (np.empty(0, np.int64), np.empty(0, np.int64))
+    keys, targets = transitions.listed or (_NOTHING, _NOTHING)
     arrays = (
         transitions.symbol,
         transitions.from_root,
