@@ -313,7 +313,7 @@ static void expect_costs(const Step *x) {
     }
 }
 
-/* What a hypothesis has still to pay: its penalty at most, which an end has paid already. */
+/* What is still to be paid; what may be given up costs its penalty at most, an end has paid it. */
 static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candidate) {
     const int64_t *state = x->states + candidate, all = x->ends[x->sentences], node = state[0];
     uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
