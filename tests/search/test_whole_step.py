@@ -76,31 +76,65 @@ PATTERNS: dict[str, list[list[Any]]] = {
         [parts((6, 7), penalty=3.0), (3,)],
         [parts((2,), (5,), within=4, penalty=5.0)],
     ],
-    "last": [[parts((3,), (4,), last=True), (5,)], [parts((6, 7), last=True)], [(2,)]],
+    "last": [[parts((3,), (4,), last=True), (5,)], [parts((5, 6), last=True), (7,)], [(2,)]],
+}
+
+WORDS: dict[str, dict[str, list[bool]]] = {
+    "tokens": {},
+    "words": {"boundary": [True, True, True, False, True, True, False, True]},
+    "punctuation": {  # token 6
+        "boundary": [True, True, True, False, True, True, True, True],
+        "closing": [False, False, False, False, False, False, True, False],
+        "starting": [False, False, True, False, True, True, False, True],
+    },
 }
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", PATTERNS)
 @pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
-@pytest.mark.parametrize("boundary", [None, [True, True, True, False, True, True, False, True]])
+@pytest.mark.parametrize("words", WORDS)
 def test_patterns_of_several_parts_are_searched_by_whole_steps(
-    algorithm: str,
-    boundary: list[bool] | None,
-    kind: str,
-    seed: int,
-    monkeypatch: pytest.MonkeyPatch,
+    algorithm: str, words: str, kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts, found = taken_by(monkeypatch), []
     for on in (True, False):
         with kernel.switched(on):
             scorer = HistoryScorer(8, bos=1, eos=0, seed=seed)
-            given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary}
+            given: dict[str, Any] = {"algorithm": algorithm, **WORDS[words]}
             given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
             found.append(decode(scorer, [0, 1, 2], PATTERNS[kind], **given))
         if on and (kind != "last" or algorithm == "dba"):
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
+
+
+class Endless(HistoryScorer):
+    """A scorer that gives the end no probability."""
+
+    def step(self, *args: Any, **more: Any) -> Scores:
+        """Answer, and rule the end out."""
+        scores = super().step(*args, **more)
+        ask_scores = scores.ask_scores.copy()
+        ask_scores[:, 0] = -np.inf
+        return scores._replace(ask_scores=ask_scores)
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+def test_penalties_come_off_ends_that_the_model_rules_out(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soft = [parts((3,), penalty=1e6), parts((4, 5), penalty=2e6)]
+    counts, found = taken_by(monkeypatch), []
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = Endless(8, bos=1, eos=0, seed=4)
+            given: dict[str, Any] = {"algorithm": algorithm, "beam_size": 60, "nbest": 9, "stop": "first"}
+            found.append(decode(scorer, [0], [soft], max_length=20, **given))
+        if on:
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]
+    assert found[0][0][0].log_prob < -0.9e9
 
 
 @pytest.mark.parametrize("avoid", [[[(5, 6), (7,)], [], [(2,)]], [[], [(1, 2)], [(3, 3)]]])
