@@ -129,8 +129,8 @@ def test_penalties_come_off_ends_that_the_model_rules_out(
     for on in (True, False):
         with kernel.switched(on):
             scorer = Endless(8, bos=1, eos=0, seed=4)
-            given: dict[str, Any] = {"algorithm": algorithm, "beam_size": 60, "nbest": 9, "stop": "first"}
-            found.append(decode(scorer, [0], [soft], max_length=20, **given))
+            given: dict[str, Any] = {"algorithm": algorithm, "beam_size": 60, "nbest": 9}
+            found.append(decode(scorer, [0], [soft], stop="first", **given))
         if on:
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
