@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.kinds import Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.translation.placement import (
     MOST_TRIALS,
+    _not_searched_so,
     assign_by_gain,
     assign_found,
     sentences_of_sources,
@@ -79,3 +83,21 @@ def test_many_constraints_are_tried_in_some_sentences_each() -> None:
     assert all(len(set(each)) == len(each) == len(tried[0]) for each in tried)
     assert {sentence for each in tried for sentence in each} == set(range(27))
     assert len(tried_sentences(3, 64, 4)) == 2
+
+
+def test_what_was_searched_just_so_is_not_searched_again() -> None:
+    taken: list[Any] = []
+    sentences = [
+        SimpleNamespace(
+            assigned=[Piece(unit, 0, 1)], hypotheses=[unit], take=lambda *a: taken.append(a)
+        )
+        for unit in (0, 1, 2)
+    ]
+    jobs = {0: "a", 1: "b", 2: "c"}
+    document: Any = SimpleNamespace(sentences=sentences, job=lambda _, pieces: jobs[pieces[0].unit])
+    searched: dict[int, Any] = {}
+    assert _not_searched_so(document, {0, 1}, searched) == sentences[:2]
+    jobs[1] = "other"
+    assert _not_searched_so(document, {0, 1, 2}, searched) == sentences[1:]
+    assert taken == [([0], [Piece(0, 0, 1)])]
+    assert searched == {0: "a", 1: "other", 2: "c"}

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import groupby
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.translation.document import Document
-from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.sentence import Piece
+from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.sentence import Piece, SentenceState
 
 ROUNDS = 3
 """How often demands that are missing from a text of several sentences are placed."""
@@ -41,20 +41,39 @@ def assign_known(document: Document) -> None:
 def place_missing(document: Document) -> JobGenerator[None]:
     """Assign every demand to a sentence and search again, until the joined text has them all."""
     tried_soft = {unit for sentence in document.sentences for unit in sentence.left}
+    searched: dict[int, Job] = {}
     for _ in range(ROUNDS):
         missing = _assign_as_found(document, tried_soft)
         if not missing:
             break
         yield from _assign_by_drafts(document, missing)
         units = set(missing)
-        yield from document.search(
-            [each for each in document.sentences if units & {p.unit for p in each.assigned}]
-        )
+        yield from document.search(_not_searched_so(document, units, searched))
         tried_soft |= {unit for unit in units if document.is_soft(unit)}
     if document.settings.nbest > 1:  # the alternatives must say it too
         _assign_as_found(document, tried_soft)
         changed = [each for each in document.sentences if each.assigned != each.searched]
         yield from document.search(changed)
+
+
+def _not_searched_so(
+    document: Document, units: Set[int], searched: dict[int, Job]
+) -> list[SentenceState]:
+    """Return the sentences that are to say some units, but for those that were searched just so.
+
+    What is missing again may be placed again where it was: then the search would find the same.
+    ``searched`` are the last searches of sentences, by their number; they are kept there.
+    """
+    again = []
+    for number, sentence in enumerate(document.sentences):
+        if units & {piece.unit for piece in sentence.assigned}:
+            job = document.job(sentence, sentence.assigned)
+            if job != searched.get(number):
+                again.append(sentence)
+            else:
+                sentence.take(sentence.hypotheses, sentence.assigned)
+            searched[number] = job
+    return again
 
 
 def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:

@@ -115,9 +115,9 @@ def _is_held(goal: Goal, can_hold: bool) -> bool:
 
 def _are_set(wanted: Sequence[NDArray[np.uint64]], have: Sequence[NDArray[np.uint64]]) -> BoolArray:
     """Return a mask of where there are wanted bits and all of them are set."""
-    any_wanted = np.zeros(np.shape(wanted[0]), np.bool_)
-    all_set = np.ones(np.shape(wanted[0]), np.bool_)
-    for bits, present in zip(wanted, have, strict=True):
-        any_wanted |= bits != 0
-        all_set &= (present & bits) == bits
-    return any_wanted & all_set
+    some, lacking = wanted[0], wanted[0] & ~have[0]
+    for bits, present in zip(wanted[1:], have[1:], strict=True):
+        some = some | bits
+        lacking = lacking | (bits & ~present)
+    are_set: BoolArray = (some != 0) & (lacking == 0)
+    return are_set

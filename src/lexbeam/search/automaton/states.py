@@ -68,7 +68,10 @@ class States(NamedTuple):
         """Return the states in one dimension."""
         if self.node.ndim == 1:
             return self
-        return self._each(lambda array: np.broadcast_to(array, self.node.shape).ravel())
+        shape = self.node.shape
+        return self._each(
+            lambda array: (array if array.shape == shape else np.broadcast_to(array, shape)).ravel()
+        )
 
     def _each(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> States:
         """Apply a function to every array, once to arrays that are both met and seen."""
