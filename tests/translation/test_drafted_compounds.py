@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,3 +88,34 @@ def test_nothing_is_unsaid_that_a_word_of_the_draft_attends_to() -> None:
     assert drafted_compounds._is_unsaid(attention, words, [1])
     assert not drafted_compounds._is_unsaid(attention, words, [2])
     assert not drafted_compounds._is_unsaid(attention, words, [1, 2])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    soft: float | None = None
+
+
+@dataclass(frozen=True)
+class _Demand:
+    name: str
+    asked: _Asked = _Asked()
+
+
+def _document(units: list[int], names: str) -> Any:
+    demands = [_Demand(name) for name in names]
+    return SimpleNamespace(units=units, demands=demands, demand=lambda unit: demands[units[unit]])
+
+
+def test_units_that_are_left_become_soft_and_stand_behind_the_others() -> None:
+    document = _document([0, 1, 2], "abc")
+    drafted_compounds._soften(document, [0, 1, 2], {0})
+    assert document.units == [2, 0, 1]
+    assert [demand.name for demand in document.demands] == ["b", "c", "a"]
+    assert [demand.asked.soft is None for demand in document.demands] == [True, True, False]
+
+
+def test_one_constraint_that_is_wanted_several_times_is_left_as_it_is() -> None:
+    document = _document([0, 0], "a")
+    drafted_compounds._soften(document, [0, 1], {0})
+    assert document.units == [0, 0]
+    assert document.demands[0].asked.soft is None

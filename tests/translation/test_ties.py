@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 import lexbeam
 from lexbeam.errors import ConstraintError
+from lexbeam.translation import ties
 
 FACTORY = "The company wants to build a new factory in Berlin."
 
@@ -96,3 +100,27 @@ def test_what_is_impossible_is_refused_with_ties_as_without(
     asked = [{"suffix": "<b>", "source": "Yes"}, {"suffix": "Dampfschiff"}]
     with pytest.raises(ConstraintError, match=r'"<b>", "Dampfschiff" can.t all be placed$'):
         translator.translate("Yes", asked)
+
+
+@pytest.mark.parametrize(
+    ("cost", "costly"), [(ties.COSTLY - 0.1, False), (ties.COSTLY + 0.1, True)]
+)
+def test_what_costs_much_more_than_its_draft_is_costly(cost: float, costly: bool) -> None:
+    best = SimpleNamespace(score=-1.0 - cost, draft=SimpleNamespace(score=-1.0))
+    sentence: Any = SimpleNamespace(hypotheses=[best], best=best)
+    assert ties._is_costly(sentence) is costly
+
+
+@pytest.mark.parametrize(("score", "taken"), [(-1.5, True), (-2.0, False), (-2.5, False)])
+def test_of_two_looks_the_better_one_is_taken(score: float, taken: bool) -> None:
+    found: list[Any] = []
+    sentence: Any = SimpleNamespace(
+        assigned=["piece"], best=SimpleNamespace(score=-2.0), take=lambda *a: found.append(a)
+    )
+    document: Any = SimpleNamespace(job=lambda *_, thorough: thorough)
+    search: Any = ties._search_thoroughly(document, [sentence])
+    assert next(search) == [True]
+    second: Any = [SimpleNamespace(score=score)]
+    with pytest.raises(StopIteration):
+        search.send([second])
+    assert found == ([(second, ["piece"])] if taken else [])
