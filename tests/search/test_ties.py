@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import Hypothesis, Pattern, beam_search, decode, kernel
+from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.candidates import ObservedStep
-from lexbeam.search.ties import ELSEWHERE, FORGIVEN, NARROW, PASSING
+from lexbeam.search.ties import ELSEWHERE, FORGIVEN, NARROW, PASSING, Ties, _charged_depth
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 END, A, B, C, TERM, BEGIN = range(6)
@@ -235,6 +237,33 @@ def test_the_mark_of_a_words_beginning_is_no_beginning_of_a_term() -> None:
     assert found.tokens == [mark, word, mark, term]
     # Taken for the beginning of the term, it would cost too much elsewhere.
     assert decode(scorer, [[1, 2]], [[(mark, term)]], **given)[0][0].tokens[0] == other
+
+
+@pytest.mark.parametrize(("tokens", "depth"), [((A,), 1), ((A, B), 2), ((C, A), 2), ((C, B), 1)])
+def test_a_mark_is_charged_if_nothing_follows_it(tokens: tuple[int, ...], depth: int) -> None:
+    words: Any = SimpleNamespace(
+        starting=[False, True, False, True], is_mark=lambda token: token == A
+    )
+    goal: Any = SimpleNamespace(tokens=tokens, led=0)
+    assert _charged_depth(goal, words) == depth
+
+
+def test_nothing_is_dropped_until_all_tokens_of_a_term_may_have_been_said() -> None:
+    automaton = Automaton([[(A,), (A, B, C)]], [[]], 6)
+    attention = np.zeros((9, 1, 2), np.float32)
+    attention[4, 0, 1] = 1.0  # the draft reaches the source of either at its fifth token
+    for phrase, more in ((0, 0), (1, 2)):
+        ties = Ties([{phrase: [1]}], [2], automaton)
+        draft: Any = SimpleNamespace(attention=attention)
+        ties.use_draft(draft)
+        spared = [step for step in range(12) if _any(ties.are_spared(step))]
+        due = [step for step in range(12) if _any(ties.are_due(step))]
+        assert spared == list(range(4 - NARROW.before, 4 + NARROW.after + more + 1))
+        assert due == list(range(4 - NARROW.before, 4 + NARROW.after + more + 2))
+
+
+def _any(marks: Any) -> bool:
+    return marks is not None and bool(marks.any())
 
 
 def test_marks_need_to_know_where_words_end() -> None:

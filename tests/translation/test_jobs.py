@@ -129,6 +129,13 @@ def test_jobs_of_equal_settings_share_batches() -> None:
     assert found[1] == decoder(scorer).run([jobs[1]], 1)[0]
 
 
+def test_thorough_jobs_share_no_batches_with_others() -> None:
+    scorer = CountingScorer()
+    jobs = [Job((1,), max_length=5, thorough=i % 2 > 0) for i in range(6)]
+    decoder(scorer).run(jobs, 6)
+    assert scorer.started == [3, 3]
+
+
 def test_threads_search_batches_side_by_side_and_give_the_same() -> None:
     meeting = Barrier(2, timeout=60)
 

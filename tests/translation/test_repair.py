@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from lexbeam.translation.repair import _unmet
+from lexbeam.translation.sentence import Piece
 from lexbeam.translation.translator import Translator
 
 # The bracket is there for other pieces: a word behind it has no space of its own.
@@ -53,3 +56,21 @@ def test_what_is_tied_and_limited_stays_in_the_sentence_of_its_source(
     assert found.constraints[0].met
     first, second = found.text.split(". ")
     assert (times(first, "cat"), times(second, "cat")) == (0, count)
+
+
+def test_of_equal_demands_those_that_may_be_dropped_are_missed_first() -> None:
+    class Cat:
+        def cut(self, *_: int) -> Cat:
+            return self
+
+        def find(self, text: str, most: int) -> list[str]:
+            return re.findall("cat", text)[:most]
+
+    cat = Cat()
+    document: Any = SimpleNamespace(
+        text_of=lambda *_: "A cat.",
+        demand=lambda _: SimpleNamespace(surface=cat),
+        is_soft=lambda unit: unit == 0,
+    )
+    sentence: Any = SimpleNamespace(best=None, assigned=[Piece(0, 0, 1), Piece(1, 0, 1)])
+    assert _unmet(document, sentence) == [(cat, [0])]
