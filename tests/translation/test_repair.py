@@ -66,7 +66,7 @@ def test_of_equal_demands_those_that_may_be_dropped_are_missed_first() -> None:
         def find(self, text: str, most: int) -> list[str]:
             return re.findall("cat", text)[:most]
 
-    cat = Cat()
+    cat: Any = Cat()
     document: Any = SimpleNamespace(
         text_of=lambda *_: "A cat.",
         demand=lambda _: SimpleNamespace(surface=cat),
