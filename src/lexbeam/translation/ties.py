@@ -17,6 +17,7 @@ from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import CLEAR, count_other_uses, find_displaced
 from lexbeam.translation.document import Document
@@ -131,7 +132,11 @@ def search_tied(
     again = [each for each in sentences if each.other_uses]
     if again:
         yield from _search_with_other_uses(document, again)
-    yield from _search_thoroughly(document, [each for each in sentences if each.hypotheses])
+    searched = [each for each in sentences if each.hypotheses]
+    yield from _search_thoroughly(document, searched)
+    if document.settings.nbest == 1:
+        for sentence in searched:
+            _take_better_draft(document, sentence)
 
 
 def _search_with_other_uses(
@@ -199,6 +204,17 @@ def _search_thoroughly(
     for (sentence, _), hypotheses in zip(looks, found, strict=True):
         if hypotheses and hypotheses[0].score > sentence.best.score:
             sentence.take(hypotheses, sentence.assigned)
+
+
+def _take_better_draft(document: Document, sentence: SentenceState) -> None:
+    """Take the draft of a sentence if it has every term in its place, and the better score."""
+    draft = sentence.best.draft
+    if draft is None or not draft.finished or sentence.other_uses:
+        return
+    if any(find_subsequence(draft.tokens, each) for each in sentence.displaced or ()):
+        return
+    if draft.score > sentence.best.score and has_everything(document, sentence, draft):
+        sentence.take([draft], sentence.assigned)
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
