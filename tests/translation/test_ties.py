@@ -139,7 +139,7 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
     generator = ties._search_thoroughly(cast("Document", document), [sentence])
-    looks = next(generator, [])
+    looks = cast("list[object]", next(generator, []))
     assert looks == [(lag, True) for lag in lags]
     better = Hypothesis([9], 0.0, 0.0, [], True)
     for found in ([[better]] * len(looks),) if looks else ():
