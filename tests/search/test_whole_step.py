@@ -62,6 +62,47 @@ def test_plain_search_takes_whole_steps_only(monkeypatch: pytest.MonkeyPatch) ->
         assert decode(scorer, [0, 1], beam_size=4, max_length=100, stop="first") == whole
 
 
+def parts(*forms: tuple[int, ...], **more: Any) -> Pattern:
+    """Return a pattern of several parts."""
+    return Pattern(tuple((Form(form),) for form in forms), **more)
+
+
+PATTERNS: dict[str, list[list[Any]]] = {
+    "order": [[parts((3,), (4, 5)), parts((6,), (3,), (7,))], [parts((2, 3), (2,)), (4,)], []],
+    "gap": [[parts((2,), (4,), within=1)], [parts((5,), (7, 6), within=3), (2, 3)], [(4,)]],
+    "copies": [[parts((3,), (4,)), parts((3,), (4,))], [parts((5,), (5,), within=2), (5,)], []],
+    "soft": [
+        [parts((3,), (4,), penalty=1.0), parts((5,), penalty=30.0)],
+        [parts((6, 7), penalty=3.0), (3,)],
+        [parts((2,), (5,), within=4, penalty=5.0)],
+    ],
+    "last": [[parts((3,), (4,), last=True), (5,)], [parts((6, 7), last=True)], [(2,)]],
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", PATTERNS)
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+@pytest.mark.parametrize("boundary", [None, [True, True, True, False, True, True, False, True]])
+def test_patterns_of_several_parts_are_searched_by_whole_steps(
+    algorithm: str,
+    boundary: list[bool] | None,
+    kind: str,
+    seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = HistoryScorer(8, bos=1, eos=0, seed=seed)
+            given: dict[str, Any] = {"algorithm": algorithm, "boundary": boundary}
+            given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
+            found.append(decode(scorer, [0, 1, 2], PATTERNS[kind], **given))
+        if on and (kind != "last" or algorithm == "dba"):
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("avoid", [[[(5, 6), (7,)], [], [(2,)]], [[], [(1, 2)], [(3, 3)]]])
 def test_avoided_phrases_are_searched_by_whole_steps(
     avoid: list[list[tuple[int, ...]]], monkeypatch: pytest.MonkeyPatch
@@ -94,7 +135,8 @@ def test_banned_tokens_are_refused() -> None:
 def test_what_needs_more_is_left_to_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = taken_by(monkeypatch)
     scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
-    decode(scorer, [0], [[Pattern(((Form((3,)),), (Form((4,)),)))]], max_length=9)
+    last = parts((3,), (4,), last=True)
+    decode(scorer, [0], [[last]], algorithm="lookahead", max_length=9)
     decode(scorer, [0], [[(3, 4)]], algorithm="gbs", max_length=9)
     decode(scorer, [0], observer=lambda _: None, max_length=9)
     assert counts["whole"] == 0 < counts["single"]
@@ -105,19 +147,24 @@ class Wrong(HistoryScorer):
 
     steps = 0
 
+    def __init__(self, *args: Any, name: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.name = name
+
     def step(self, *args: Any, **more: Any) -> Scores:
         """Answer, at some time wrongly."""
         self.steps += 1
         scores = super().step(*args, **more)
         if self.steps < 3:
             return scores
-        return scores._replace(top_scores=np.exp(scores.top_scores))
+        return scores._replace(**{self.name: np.exp(getattr(scores, self.name))})
 
 
-@pytest.mark.parametrize("phrases", [None, [[(3, 4)]]])
-def test_nonsense_is_refused(phrases: list[list[tuple[int, ...]]] | None) -> None:
+@pytest.mark.parametrize("phrases", [None, [[(3, 4)]], [[parts((3, 4), penalty=9.0)]]])
+@pytest.mark.parametrize("name", ["top_scores", "ask_scores"])
+def test_nonsense_is_refused(phrases: list[list[Any]] | None, name: str) -> None:
     with pytest.raises(ScorerError, match="log-probability is at most 0"):
-        decode(Wrong(8, bos=1, eos=0, seed=4), [0], phrases, max_length=30)
+        decode(Wrong(8, bos=1, eos=0, seed=4, name=name), [0], phrases, max_length=30)
 
 
 class OtherArrays(HistoryScorer):

@@ -24,8 +24,8 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
     Tables *t = calloc(1, sizeof *t);
     if (t == NULL) return PyErr_NoMemory();
     for (int i = 0; i < TABLES; i++) {
-        PyObject *array = PyTuple_GetItem(args[0], i);
-        t->table[i] = open_array(&t->buffers, array, i == BOUNDARY ? 'b' : 'i', 0);
+        char kind = i == BOUNDARY || i == STARTING ? 'b' : 'i';
+        t->table[i] = open_array(&t->buffers, PyTuple_GetItem(args[0], i), kind, 0);
     }
     t->nodes = t->table[ROW_OF_NODE].length;
     if (refuse_unless(&t->buffers, t->nodes > 0, "tables") || read_size(args[1], &t->symbols)) {
@@ -38,6 +38,7 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
     t->now = t->table[NOW_SETS].length / t->nodes;
     t->later = t->table[LATER_SETS].length / t->nodes;
     t->begun = t->table[BEGUN_GAIN].length / t->nodes;
+    t->stages = t->table[STAGE_SIZES].length - INTS(t->table[FIRST_STAGE])[0]; /* node 0's: last */
     return PyCapsule_New(t, "lexbeam.tables", free_tables);
 }
 
@@ -52,18 +53,22 @@ typedef struct {
     Array live, token, row, node, seen, stages, hold, tokens, parents, ask, targets;
 } Asking;
 
-/* Write the indices of the listed tokens that start or continue an unmet phrase of a slot; return
-   how many there are. */
-static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t slot, int64_t *useful) {
+/* Write the listed tokens that start or continue an unmet phrase of a slot, and where they lead;
+   return how many there are. */
+static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t slot, int64_t *tokens,
+                              int64_t *targets) {
     Py_ssize_t first = INTS(a->node)[slot] * t->asked, count = 0, words = t->table[BOUNDARY].length;
     uint64_t unmet = ~BITS(a->seen)[slot];
     if (a->stages.data) unmet &= BITS(a->stages)[slot];
     int hold = words && a->hold.data && FLAGS(a->hold)[slot];
+    memset(tokens, PAD, t->asked * sizeof *tokens);
+    memset(targets, 0, t->asked * sizeof *targets);
     for (Py_ssize_t at = first; at < first + t->asked; at++) {
-        int64_t token = INTS(t->table[ASK_TOKENS])[at];
-        if (!(BITS(t->table[SERVES])[INTS(t->table[ASK_TARGETS])[at]] & unmet)) continue;
+        int64_t token = INTS(t->table[ASK_TOKENS])[at], target = INTS(t->table[ASK_TARGETS])[at];
+        if (!(BITS(t->table[SERVES])[target] & unmet)) continue;
         if (hold && FLAGS(t->table[BOUNDARY])[token < 0 ? token + words : token]) continue;
-        useful[count++] = at;
+        tokens[count] = token;
+        targets[count++] = target;
     }
     return count;
 }
@@ -92,27 +97,23 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
                (!t || all_have(all, ARRAYS(&a.node, &a.seen))) && has_or_none(&a.stages, all) &&
                has_or_none(&a.hold, all);
     refuse_unless(&buffers, fits, "ask");
-    int64_t *useful = take_room(&buffers, all * listed, sizeof *useful);
-    Py_ssize_t *counts = take_room(&buffers, all, sizeof *counts);
     for (Py_ssize_t slot = 0; slot < all && !buffers.failed; slot++) {
         if (a.live.data && !FLAGS(a.live)[slot]) continue;
         if (a.live.data) {
             INTS(a.tokens)[rows] = INTS(a.token)[slot];
             INTS(a.parents)[rows] = INTS(a.row)[slot];
         }
-        counts[rows] = t ? find_useful(t, &a, slot, useful + rows * listed) : 0;
-        if (counts[rows] > width) width = counts[rows];
-        rows++;
-    }
-    for (Py_ssize_t row = 0; row < rows; row++) {
-        int64_t *tokens = INTS(a.ask) + row * (ends + width);
+        int64_t *tokens = INTS(a.ask) + rows * (ends + listed);
+        int64_t *targets = INTS(a.targets) + rows++ * listed;
         if (ends) *tokens++ = first;
-        for (Py_ssize_t i = 0; i < width; i++) {
-            int there = i < counts[row];
-            int64_t at = there ? useful[row * listed + i] : 0;
-            tokens[i] = there ? INTS(t->table[ASK_TOKENS])[at] : PAD;
-            INTS(a.targets)[row * width + i] = there ? INTS(t->table[ASK_TARGETS])[at] : 0;
-        }
+        Py_ssize_t count = t ? find_useful(t, &a, slot, tokens, targets) : 0;
+        if (count > width) width = count;
+    }
+    for (Py_ssize_t row = 1; row < rows && width < listed; row++) {
+        int64_t *tokens = INTS(a.ask), *targets = INTS(a.targets);
+        Py_ssize_t from = row * (ends + listed), to = row * (ends + width);
+        memmove(tokens + to, tokens + from, (ends + width) * sizeof *tokens);
+        memmove(targets + row * width, targets + row * listed, width * sizeof *targets);
     }
     close_buffers(&buffers);
     return buffers.failed ? NULL : Py_BuildValue("nn", rows, width);
@@ -227,15 +228,14 @@ static void take_rooms(Buffers *buffers, Step *x) {
     x->filled = take_room(buffers, sentences, sizeof *x->filled);
     x->chosen = take_room(buffers, most, sizeof *x->chosen);
     if (!x->t) return;
-    x->states = take_room(buffers, 6 * most, sizeof *x->states);
-    x->worth = take_room(buffers, 2 * most, sizeof *x->worth);
-    x->unit = take_room(buffers, 6 * sentences, sizeof *x->unit);
-    x->costs = take_room(buffers, parts * (1 + sentences), sizeof *x->costs);
-    if (buffers->failed) return;
-    x->compared = x->worth + most;
-    x->after = x->unit + sentences;
-    x->learnt = x->after + sentences;
-    x->whole = x->costs + parts;
+    x->states = take_room(buffers, COLUMNS * most, sizeof *x->states);
+    x->worth = take_room(buffers, most, sizeof *x->worth);
+    x->compared = take_room(buffers, most, sizeof *x->compared);
+    x->unit = take_room(buffers, sentences, sizeof *x->unit);
+    x->after = take_room(buffers, sentences, sizeof *x->after);
+    x->learnt = take_room(buffers, 4 * sentences, sizeof *x->learnt);
+    x->costs = take_room(buffers, parts, sizeof *x->costs);
+    x->whole = take_room(buffers, parts * sentences, sizeof *x->whole);
 }
 
 /* advance(tables, numbers, arrays…): take a step from the model's answer to the new beams. What is
@@ -255,10 +255,9 @@ static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     Py_ssize_t width = 1;
     int newly = 0, all_live = 1, sound = 1;
     if (open_step(&buffers, args + 1, &x)) goto done;
-    int64_t eos = (int64_t)x.number[EOS], vocabulary = (int64_t)x.number[VOCABULARY];
     sound = (x.flags & KEEP_ALL) ||
-            is_answer_sound(&x.a[TOP_SCORES], &x.a[TOP_IDS], &x.a[ASK_SCORES], x.rows, eos,
-                            vocabulary, x.number[ROUNDING]);
+            is_answer_sound(&x.a[TOP_SCORES], &x.a[TOP_IDS], &x.a[ASK_SCORES], x.rows,
+                            x.number[EOS], x.number[VOCABULARY], x.number[ROUNDING]);
     take_rooms(&buffers, &x);
     if (buffers.failed || !sound) goto done;
     find_candidates(&x);
@@ -272,7 +271,8 @@ static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         if (x.filled[s] > width) width = x.filled[s];
     Py_ssize_t size = x.sentences * width;
     int fits = x.a[OUT_INTS].length >= 3 * size && x.a[OUT_SCORES].length >= 3 * size &&
-               x.a[OUT_FLAGS].length >= 3 * size && (!x.t || x.a[OUT_STATES].length >= 6 * size);
+               x.a[OUT_FLAGS].length >= 3 * size &&
+               (!x.t || x.a[OUT_STATES].length >= COLUMNS * size);
     if (refuse_unless(&buffers, fits, "advance")) goto done;
     newly = write_beams(&x, width);
     if ((x.flags & DROP) && !newly) drop(&buffers, &x, width);

@@ -16,13 +16,15 @@ enum {
     ASK_TOKENS, ASK_TARGETS, SERVES,
     NOW_SETS, NOW_REPEATS, NOW_NEEDS, NOW_WEIGHT,
     LATER_SETS, LATER_REPEATS, LATER_NEEDS, LATER_WEIGHT,
-    BEGUN_GAIN, BEGUN_BITS, BEGUN_NEEDS, BOUNDARY, TABLES
+    BEGUN_GAIN, BEGUN_BITS, BEGUN_NEEDS, BOUNDARY,
+    STARTING, MOVING, STAYING, ALIVE, NOT_AT_END, OTHERS, /* patterns: `automaton.multipart` */
+    FIRST_STAGE, STAGE_REACHED, STAGE_ENABLED, STAGE_WANTED, STAGE_SIZES, TABLES
 };
 
 typedef struct {
     Buffers buffers;
     Array table[TABLES];
-    Py_ssize_t symbols, nodes, moves, asked, now, later, begun;
+    Py_ssize_t symbols, nodes, moves, asked, now, later, begun, stages;
 } Tables;
 
 /* The node that a token leads to. */
@@ -57,15 +59,27 @@ static void complete(const Tables *t, int first, Py_ssize_t layers, int64_t node
 }
 
 /* The tokens of the longest beginning of something unmet. */
-static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen) {
+static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen, uint64_t unmet) {
     int64_t most = 0;
     for (Py_ssize_t at = node; at < t->begun * t->nodes; at += t->nodes) {
         uint64_t needs = BITS(t->table[BEGUN_NEEDS])[at];
-        if (!(BITS(t->table[BEGUN_BITS])[at] & ~seen) || (needs && !(needs & seen))) continue;
+        if (!(BITS(t->table[BEGUN_BITS])[at] & unmet) || (needs && !(needs & seen))) continue;
         int64_t gain = INTS(t->table[BEGUN_GAIN])[at];
         if (gain > most) most = gain;
     }
     return most;
+}
+
+/* Count the tokens of stages that have been reached; return the bits of what is of use now. */
+static uint64_t count_stages(const Tables *t, int64_t node, uint64_t seen, int64_t *tokens) {
+    uint64_t of_use = BITS(t->table[OTHERS])[node];
+    Py_ssize_t first = INTS(t->table[FIRST_STAGE])[node];
+    for (Py_ssize_t at = first; at < first + t->stages; at++) {
+        uint64_t enabled = BITS(t->table[STAGE_ENABLED])[at];
+        if (BITS(t->table[STAGE_REACHED])[at] & seen) *tokens += INTS(t->table[STAGE_SIZES])[at];
+        else if (!enabled || (enabled & seen)) of_use |= BITS(t->table[STAGE_WANTED])[at];
+    }
+    return of_use;
 }
 
 /* --- what a step is given -------------------------------------------------------------------- */
@@ -78,14 +92,14 @@ enum {
     SIZES, MAY_END, BEAMS, /* constraint tokens; what may end, if not by those; beams, if not k */
     ASKED, TARGETS, SLOTS, /* what was asked, where it leads; slots of banks before adjustment */
     SUMS, COUNTS, KINDS, EXPECTED, PRICES, DRAFTS, /* what `search.future_cost` has learnt */
-    REACHED, PART_SIZES, MISSING, WANTED, NEEDS,   /* parts of constraints: `automaton.parts` */
+    REACHED, PART_SIZES, MISSING, WANTED, NEEDS, SOFT, PENALTIES, /* parts: `automaton.parts` */
     OUT_INTS, OUT_STATES, OUT_SCORES, OUT_FLAGS,   /* what is written: see `advance` */
     STEP_ARRAYS
 };
-static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiii" "IIDB";
+static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiiid" "IIDB";
 
 static const char OPTIONAL_ARRAYS[] = {
-    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS,
+    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, SOFT, PENALTIES,
 };
 
 /* What arrays have an entry for. */
@@ -95,7 +109,7 @@ static const unsigned char DIMENSION_OF_ARRAYS[] = {
     SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
     SENTENCE, ROW, SENTENCE, ASK, ASK, SENTENCE,
     MEAN, MEAN, AT_NODE, SENTENCE, PART, SENTENCE,
-    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, NONE, NONE, NONE, NONE,
+    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, PART, NONE, NONE, NONE, NONE, NONE,
 };
 
 /* Numbers that a step is given in one array. */
@@ -107,15 +121,8 @@ enum {
 enum { WORD_ENDS = 1, KEEP_ALL = 2, DROP = 4, BY_WORTH = 8 };
 
 /* An option of a slot: 0 is the end, a forced token, or to stay finished; others are the best. */
-typedef struct {
-    double score;
-    Py_ssize_t slot, option;
-} Option;
-
-typedef struct {
-    double score;
-    int64_t slot, token, node;
-} Candidate;
+typedef struct { double score; Py_ssize_t slot, option; } Option;
+typedef struct { double score; int64_t slot, token, node; } Candidate;
 
 /* Everything that a step reads, its room, and what it writes. */
 typedef struct {
@@ -132,6 +139,7 @@ typedef struct {
     double *worth, *compared, *unit, *after, *learnt, *whole, *costs;
 } Step;
 
+#define COLUMNS 7 /* what `branch` writes */
 #define INT(x, name, at) INTS((x)->a[name])[at]
 #define BIT(x, name, at) BITS((x)->a[name])[at]
 #define DOUBLE(x, name, at) DOUBLES((x)->a[name])[at]
@@ -238,18 +246,30 @@ static Py_ssize_t collect(const Step *x, Py_ssize_t sentence, Candidate *found) 
 static void branch(const Step *x, const Candidate *c, int64_t *out, Py_ssize_t stride) {
     const Tables *t = x->t;
     int word_ended = !t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[c->token];
-    uint64_t met = BIT(x, word_ended ? SEEN : MET, c->slot), seen;
-    int64_t met_tokens = INT(x, word_ended ? SEEN_TOKENS : MET_TOKENS, c->slot), seen_tokens;
+    uint64_t met = BIT(x, word_ended ? SEEN : MET, c->slot), seen, of_use = ~(uint64_t)0;
+    int64_t met_tokens = INT(x, word_ended ? SEEN_TOKENS : MET_TOKENS, c->slot), seen_tokens, bank;
+    if (t->stages) { /* what had to be the end is taken back, registers grow older */
+        Py_ssize_t at = c->node + (FLAGS(t->table[STARTING])[c->token] ? t->nodes : 0);
+        if (word_ended && c->token != x->number[EOS]) met &= BITS(t->table[NOT_AT_END])[c->node];
+        met = ((met & BITS(t->table[MOVING])[at]) << 1) | (met & BITS(t->table[STAYING])[at]);
+    }
     complete(t, NOW_SETS, t->now, c->node, &met, &met_tokens);
     seen = met;
     seen_tokens = met_tokens;
     complete(t, LATER_SETS, t->later, c->node, &seen, &seen_tokens);
+    bank = seen_tokens;
+    if (t->stages) {
+        met &= BITS(t->table[ALIVE])[c->node];
+        seen &= BITS(t->table[ALIVE])[c->node];
+        of_use = count_stages(t, c->node, seen, &bank);
+    }
     out[0] = c->node;
     out[stride] = (int64_t)met;
     out[2 * stride] = met_tokens;
     out[3 * stride] = (int64_t)seen;
     out[4 * stride] = seen_tokens;
-    out[5 * stride] = seen_tokens + in_progress(t, c->node, seen);
+    out[5 * stride] = bank + in_progress(t, c->node, seen, of_use & ~seen);
+    out[6 * stride] = (int64_t)of_use;
 }
 
 /* --- what constraints are going to cost ------------------------------------------------------ */
@@ -293,26 +313,32 @@ static void expect_costs(const Step *x) {
     }
 }
 
-/* What a hypothesis has still to pay. */
-static double cost_to_come(const Step *x, Py_ssize_t sentence, int64_t node, uint64_t seen) {
+/* What is still to be paid; what may be given up costs its penalty at most, an end has paid it. */
+static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candidate) {
+    const int64_t *state = x->states + candidate, all = x->ends[x->sentences], node = state[0];
+    uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
     double best_gain = 0.0, total = 0.0;
-    Py_ssize_t best = 0;
+    Py_ssize_t best = 0, n = x->sentences, soft = x->a[PENALTIES].length / n;
     for (Py_ssize_t part = 0; part < x->parts; part++) {
-        Py_ssize_t here = part * x->sentences + sentence, at = node * x->parts + part;
+        Py_ssize_t here = part * n + sentence, at = node * x->parts + part;
         int unseen = !(BIT(x, REACHED, here) & seen) && DOUBLE(x, PART_SIZES, here) > 0;
         uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
         double gain = 0.0, missing = (double)INT(x, MISSING, at);
         x->costs[part] = unseen ? x->whole[here] : 0.0;
-        if (unseen && missing > 0 && (BIT(x, WANTED, at) & ~seen) && (!needs || (needs & seen)))
+        if (unseen && missing > 0 && (BIT(x, WANTED, at) & unmet) && (!needs || (needs & seen)))
             gain = x->after[sentence] * missing - x->costs[part];
-        if (part == 0 || gain > best_gain) {
+        if (gain > best_gain) {
             best = part;
             best_gain = gain;
         }
     }
-    for (Py_ssize_t part = 0; part < x->parts; part++) {
-        if (part == best && best_gain > 0) x->costs[part] += best_gain;
-        total += x->costs[part];
+    if (best_gain > 0) x->costs[best] += best_gain;
+    for (Py_ssize_t i = -1; i < soft; i++) { /* -1: what can't be given up */
+        double cost = 0.0, least = i < 0 ? CLOSED : -DOUBLE(x, PENALTIES, i * n + sentence);
+        for (Py_ssize_t part = 0; part < x->parts; part++)
+            if (!soft || INT(x, SOFT, part * n + sentence) == i) cost += x->costs[part];
+        if (i < 0 || x->found[candidate].token != x->number[EOS])
+            total += cost > least ? cost : least;
     }
     return total;
 }
@@ -501,10 +527,9 @@ static void weigh(const Step *x) {
         learn(x);
         expect_costs(x);
     }
-    for (Py_ssize_t s = 0, all = x->ends[x->sentences]; s < x->sentences; s++) {
+    for (Py_ssize_t s = 0; s < x->sentences; s++) {
         for (Py_ssize_t i = x->ends[s]; i < x->ends[s + 1]; i++) {
-            uint64_t seen = (uint64_t)x->states[3 * all + i];
-            double cost = costs ? cost_to_come(x, s, x->found[i].node, seen) : 0.0;
+            double cost = costs ? cost_to_come(x, s, i) : 0.0;
             x->worth[i] = x->flags & KEEP_ALL ? cost : x->found[i].score + cost;
             x->compared[i] = costs ? x->worth[i] / x->unit[s] : x->worth[i];
         }
@@ -525,7 +550,7 @@ static int put(const Step *x, const Candidate *one, Py_ssize_t to, Py_ssize_t si
     FLAG(x, OUT_FLAGS, to) = (unsigned char)ended;
     FLAG(x, OUT_FLAGS, size + to) = (unsigned char)!ended;
     FLAG(x, OUT_FLAGS, 2 * size + to) = (unsigned char)newly;
-    for (int i = 0; x->t && i < 6; i++)
+    for (int i = 0; x->t && i < COLUMNS; i++)
         INT(x, OUT_STATES, i * size + to) = x->states[i * all + from];
     return newly;
 }
@@ -534,19 +559,13 @@ static int put(const Step *x, const Candidate *one, Py_ssize_t to, Py_ssize_t si
 static int write_beams(const Step *x, Py_ssize_t width) {
     Py_ssize_t size = x->sentences * width;
     int newly = 0;
-    for (Py_ssize_t to = 0; to < size; to++) {
-        Py_ssize_t s = to / width, i = to % width;
-        if (i < x->filled[s]) {
-            newly |= put(x, x->found + x->ends[s] + x->chosen[x->ends[s] + i], to, size);
-            continue;
-        }
-        for (int j = 0; j < 3; j++) {
-            INT(x, OUT_INTS, j * size + to) = 0;
-            DOUBLE(x, OUT_SCORES, j * size + to) = CLOSED;
-            FLAG(x, OUT_FLAGS, j * size + to) = 0;
-        }
-        for (int j = 0; x->t && j < 6; j++) INT(x, OUT_STATES, j * size + to) = 0;
-    }
+    memset(x->a[OUT_INTS].data, 0, 3 * size * sizeof(int64_t));
+    memset(x->a[OUT_FLAGS].data, 0, 3 * size);
+    if (x->t) memset(x->a[OUT_STATES].data, 0, COLUMNS * size * sizeof(int64_t));
+    for (Py_ssize_t i = 0; i < 3 * size; i++) DOUBLE(x, OUT_SCORES, i) = CLOSED;
+    for (Py_ssize_t s = 0; s < x->sentences; s++)
+        for (Py_ssize_t i = 0, first = x->ends[s]; i < x->filled[s]; i++)
+            newly |= put(x, x->found + first + x->chosen[first + i], s * width + i, size);
     return newly;
 }
 

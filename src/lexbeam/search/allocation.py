@@ -132,7 +132,7 @@ class Dba(Policy):
     def select(self, bank: IntArray, score: ScoreArray) -> Selection:
         """Allocate, adjust, fill (paper, section 3.2)."""
         if kernel.compiled is not None:
-            return select_by_slots(bank, score, self.slots)
+            return select_by_slots(bank, score, self.slots, self.beam)
         if self._all_from_top:
             return take(rank_by_bank(bank, score, self.beam), score)
         counts = count(bank, score, self._banks)

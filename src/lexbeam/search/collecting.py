@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lexbeam.search import kernel
 from lexbeam.search.arrays import FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.states import COLUMNS, States
 from lexbeam.search.candidates import Answered, Candidates, best_by_arrays, collect_by_arrays
 
 
@@ -61,37 +61,33 @@ def collect(
     sentences, slots = answered.beam.token.shape
     flags = kernel.KEEP_ALL + (kernel.WORD_ENDS if word_ends else 0)
     arrays, constants = costs or (kernel.NO_COSTS, kernel.NOTHING_LEARNT)
-    numbers = kernel.numbers_of_step(beam, flags, costs=constants)
-    node, met, met_tokens, seen, seen_tokens, _, stages = states
-    standing = node, met[0], met_tokens, seen[0], seen_tokens, None
-    staged = None if stages is None else stages[0]
-    constraints = *standing, staged, None, answered.may_end, beam_sizes, *asked, None, *arrays
+    model = automaton.eos, *kernel.UNCHECKED
+    numbers = kernel.numbers_of_step(beam, flags, model, costs=constants)
+    more = None, answered.may_end, beam_sizes, *asked, None
+    constraints = *states.for_kernel, *more, *arrays
     room = sentences * (beam + slots * (2 + asked[0].shape[1]))
-    found, worth, reached = _collect(
-        automaton.kernel_tables, numbers, answered, constraints, room, automaton.can_wait
-    )
-    if automaton.multipart is not None:  # these take their tokens by arrays
-        reached = automaton.branch(states, found.slot.ravel(), found.token.ravel(), reached.node)
-    return Collected(found._replace(states=reached), None if costs is None else worth)
+    found, worth = _collect(automaton, numbers, answered, constraints, room)
+    return Collected(found, None if costs is None else worth)
 
 
 def _collect(
-    tables: object | None,
+    automaton: Automaton | None,
     numbers: NDArray[np.float64],
     answered: Answered,
     constraints: tuple[NDArray[Any] | None, ...],
     room: int,
-    can_wait: bool = False,
-) -> tuple[Candidates, FloatArray, Any]:
-    """Let the kernel collect; return the candidates, what they have to pay, and their states."""
+) -> tuple[Candidates, FloatArray]:
+    """Let the kernel collect; return the candidates, and what they have to pay."""
     assert kernel.compiled is not None
     beam, live, scores, first, _ = answered
     sentences, slots = beam.token.shape
-    ints, states = np.empty(3 * room, np.int64), np.empty(6 * room if tables else 0, np.int64)
+    tables = None if automaton is None else automaton.kernel_tables
+    ints = np.empty(3 * room, np.int64)
+    columns = None if automaton is None else np.empty(COLUMNS * room, np.int64)
     values, marks = np.empty(3 * room), np.empty(3 * room, np.bool_)
     before = beam.log_prob, beam.score, beam.live, beam.finished, first
     answer = scores.top_scores, scores.top_ids, scores.ask_scores
-    given = tables, numbers, *before, *answer, *constraints, ints, states, values, marks
+    given = tables, numbers, *before, *answer, *constraints, ints, columns, values, marks
     width, *_ = kernel.call(kernel.compiled.advance, *given)
     shape, size = (sentences, width), sentences * width
     token, parent = ints[: 2 * size].reshape(2, *shape)
@@ -101,14 +97,7 @@ def _collect(
     if len(live) < beam.token.size:
         row = np.zeros(beam.token.size, np.int64)
         row[live] = np.arange(len(live))
-    reached = None
-    if tables is not None:
-        columns = states[: 6 * size].reshape(6, size)
-        node, met_bits, met_tokens, seen_bits, seen_tokens, bank = columns
-        met = seen = (met_bits.view(np.uint64),)
-        if can_wait:
-            seen = (seen_bits.view(np.uint64),)
-        else:
-            seen_tokens = met_tokens
-        reached = States(node, met, met_tokens, seen, seen_tokens, bank)
-    return Candidates(score, slot, token, row, None), worth, reached
+    states = None
+    if automaton is not None and columns is not None:
+        states = automaton.read_columns(columns[: COLUMNS * size].reshape(COLUMNS, size))
+    return Candidates(score, slot, token, row, states), worth

@@ -197,7 +197,7 @@ class OutputReader:
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
             met = met_phrases(automaton, sentence, states)
-            paid += float(automaton.soft.may_end(states)[1][0])
+            paid += float(automaton.soft.may_end(states.node, states.seen)[1][0])
         log_prob, score = float(log_prob), float(score)
         if paid:
             log_prob += paid

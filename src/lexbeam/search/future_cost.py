@@ -76,7 +76,6 @@ class FutureCost:
 
     def __init__(self, automaton: Automaton, expected: FloatArray, eos: int) -> None:
         sentences = len(expected)
-        self._automaton = automaton
         self._eos = eos
         self._expected = expected  # lengths, shape: (sentences,)
         self._parts = PartTables(automaton)
@@ -115,7 +114,7 @@ class FutureCost:
         """Forget the other sentences."""
         self._expected = self._expected[sentences]
         self._parts.keep(sentences)
-        self._penalties = self._penalties[:, sentences]
+        self._penalties = np.ascontiguousarray(self._penalties[:, sentences])
         self._sum, self._number = self._sum[sentences], self._number[sentences]
         if self._prices is not None:
             self._prices = np.ascontiguousarray(self._prices[:, :, sentences])
@@ -163,8 +162,7 @@ class FutureCost:
     @property
     def for_kernel(self) -> bool:
         """Whether the compiled kernel covers all that is unmet."""
-        covers = self._parts.for_kernel and self._automaton.multipart is None
-        return covers and not len(self._penalties)
+        return self._parts.for_kernel
 
     def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
         """Return what a whole step of the compiled kernel reads, learns from and writes to."""
@@ -172,7 +170,8 @@ class FutureCost:
         if self._prices is not None:
             priced = self._prices[min(step + 1, len(self._prices) - 1)]
         learnt = self._sum, self._number, self._continues
-        return *learnt, self._expected, priced, self.drafts, *self._parts.tables
+        soft = (self._parts.soft, self._penalties) if len(self._penalties) else (None, None)
+        return *learnt, self._expected, priced, self.drafts, *self._parts.tables, *soft
 
     def _take_off_what_is_begun(
         self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -28,11 +29,14 @@ lags by what it is worth, not by its score."""
 FLAGS, LENGTH, LAG, STEP = 1, 6, 7, 13
 """Indices among the numbers of a step, of those that change."""
 
+UNCHECKED = 0, -np.inf, 0.0
+"""What a step is told of the model if its answer has been checked before."""
+
 NOTHING_LEARNT = 0.0, 0.0, 0.0, 0.0, 0.0
-NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 11
+NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 13
 """What a step is given of costs if it has none."""
 
-UNCONSTRAINED: tuple[NDArray[Any] | None, ...] = (None,) * 24
+UNCONSTRAINED: tuple[NDArray[Any] | None, ...] = (None,) * 26
 """What a step is given of constraints if there are none."""
 
 _usable, _reason = load("lexbeam.search", "_kernel")
@@ -40,10 +44,11 @@ compiled: ModuleType | None = None if OFF else _usable
 """The compiled functions; None: NumPy does it all."""
 
 
+@lru_cache(maxsize=1024)
 def numbers_of_step(
     k: int,
     flags: int,
-    model: tuple[int, int, float, float] = (-1, 0, -np.inf, 0.0),
+    model: tuple[int, int, float, float] = (-1, *UNCHECKED),
     lag_and_handicap: tuple[float, float] = (0.0, 0.0),
     costs: tuple[float, ...] = NOTHING_LEARNT,
 ) -> NDArray[np.float64]:
@@ -51,9 +56,11 @@ def numbers_of_step(
 
     ``model`` is its end of sentence, the size of its vocabulary, what an asked token scores at
     least, and how far log-probabilities may be above 0; ``costs`` are the constants of
-    `search.future_cost` and the number of the step.
+    `search.future_cost` and the number of the step. They are made once: nobody may write to them.
     """
-    return np.array([k, flags, *model, 1.0, *lag_and_handicap, *costs])
+    numbers = np.array([k, flags, *model, 1.0, *lag_and_handicap, *costs])
+    numbers.flags.writeable = False
+    return numbers
 
 
 def describe() -> str:

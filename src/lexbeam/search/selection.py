@@ -39,9 +39,9 @@ def take(indices: IntArray, score: ScoreArray) -> Selection:
     return Selection(indices, pick(score, indices) > NO_CANDIDATE)
 
 
-def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray) -> Selection:
-    """Select by the slots of each bank before adjustment, in the compiled kernel."""
-    return _select_compiled(bank, score, slots, int(slots.sum(axis=1).max()), 0.0)
+def select_by_slots(bank: IntArray, score: ScoreArray, slots: IntArray, k: int) -> Selection:
+    """Select by the slots of each bank before adjustment, k in all, in the compiled kernel."""
+    return _select_compiled(bank, score, slots, k, 0.0)
 
 
 def _select_compiled(

@@ -357,7 +357,7 @@ def _may_end(states: States, sizes: IntArray, automaton: Automaton) -> MayEnd:
     if automaton.soft is None:
         may_end, penalty = states.bank == sizes, None
     else:
-        may_end, penalty = automaton.soft.may_end(states)
+        may_end, penalty = automaton.soft.may_end(states.node, states.seen)
     hold = automaton.hold(states)
     return MayEnd(may_end if hold is None else may_end & ~hold, penalty)
 

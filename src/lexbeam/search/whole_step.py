@@ -2,14 +2,13 @@
 
 What `search.step`, `search.future_cost`, `search.allocation` and `search.stopping` do one after the
 other is one call here, for steps that need nothing special: plain search, and phrases to meet or to
-avoid under ``dba`` or ``lookahead``. All others, such as those near the length limit, with ties or
-with patterns of several parts, are left to `SearchStep`. Results are equal, and the tests hold them
+avoid, patterns of several parts too, under ``dba`` or ``lookahead``. All others, such as those near
+the length limit or with ties, are left to `SearchStep`. Results are equal, and the tests hold them
 so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,9 @@ from numpy.typing import NDArray
 from lexbeam.search import kernel
 from lexbeam.search.allocation import HANDICAP, Dba, Lookahead, Policy
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
-from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.soft import SoftConstraints
+from lexbeam.search.automaton.states import COLUMNS
 from lexbeam.search.beam import Beam
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS
 from lexbeam.search.scorer import (
@@ -58,13 +59,13 @@ class _Room:
     and parents are kept in the history, so those are written to arrays of their own.
     """
 
-    def __init__(self, sentences: int, k: int, constrained: bool, can_wait: bool) -> None:
+    def __init__(self, sentences: int, k: int, automaton: Automaton | None) -> None:
         self.shape = 3, sentences, k
         # As in `States`; log_prob, score, worth; finished, live, what has just ended.
-        self.states = np.empty((6, sentences * k), np.int64) if constrained else None
+        self.states = None if automaton is None else np.empty((COLUMNS, sentences * k), np.int64)
         self.scores = np.empty(self.shape)
         self.marks = np.empty(self.shape, np.bool_)
-        self._can_wait = can_wait
+        self._automaton = automaton
         self._beam = self._views(k)
 
     def read(self, ints: IntArray, width: int) -> tuple[Beam, FloatArray, BoolArray]:
@@ -83,17 +84,11 @@ class _Room:
     def _views(self, width: int) -> tuple[Any, ...]:
         """Return the arrays of a beam of some width, but for tokens, parents and rows."""
         arrays = *_narrow(self.scores, width), *_narrow(self.marks, width)
-        if self.states is None:
+        if self.states is None or self._automaton is None:
             return *arrays, None
         size = self.shape[1] * width
-        rows = self.states.ravel()[: 6 * size].reshape(6, size)
-        node, met_bits, met_tokens, seen_bits, seen_tokens, bank = rows
-        met = seen = (met_bits.view(np.uint64),)
-        if self._can_wait:
-            seen = (seen_bits.view(np.uint64),)
-        else:
-            seen_tokens = met_tokens
-        return *arrays, States(node, met, met_tokens, seen, seen_tokens, bank)
+        columns = self.states.ravel()[: COLUMNS * size].reshape(COLUMNS, size)
+        return *arrays, self._automaton.read_columns(columns)
 
 
 def _narrow(array: NDArray[Any], width: int) -> NDArray[Any]:
@@ -110,18 +105,20 @@ class WholeStep:
         self._settings = settings
         automaton, future_cost = step.automaton, step.future_cost
         self._tables, self._most_asked, self._bans = None, 0, False
+        self._soft: SoftConstraints | None = None
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
             covered = step.ties is None and automaton.is_plain
             self._possible &= covered and (future_cost is None or future_cost.for_kernel)
         if automaton is not None and self._possible and kernel.compiled is not None:
             self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
-            self._bans = automaton.can_ban
+            self._bans, self._soft = automaton.can_ban, automaton.soft
         lag = 0.0 if settings.lag is None else settings.lag
-        model = step.scorer.eos, step.scorer.vocabulary_size, IMPOSSIBLE, ROUNDING
+        lowest = IMPOSSIBLE if self._soft is None else -np.inf  # then penalties come off it
+        model = step.scorer.eos, step.scorer.vocabulary_size, lowest, ROUNDING
         self._numbers = kernel.numbers_of_step(
             step.beam_size, 0, model, (lag, HANDICAP), (*CONSTANTS_OF_COSTS, 0.0)
-        )
+        ).copy()
         self._rooms: tuple[_Room | None, _Room | None] = None, None
         """That of the last step, and that of the next."""
 
@@ -147,11 +144,14 @@ class WholeStep:
         step, compiled = self._step, kernel.compiled
         assert compiled is not None
         scores, ask, targets = self._ask(beam)
+        may_end = None
+        if self._soft is not None:
+            scores, may_end = self._charge_ends(self._soft, beam, scores)
         drops = self._set_numbers(number, any_finished)
         constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
-            standing = _arrays_of(beam.states), sizes, ask, targets
-            constraints = self._constraints(*standing, policy, number)
+            standing = *beam.states.for_kernel, sizes, may_end, None
+            constraints = *standing, ask, targets, *self._allocation(policy, number)
         room = self._next_room(len(beam.token))
         ints = np.empty(room.shape, np.int64)
         before = beam.log_prob, beam.score, beam.live, beam.finished, step.prefix.first
@@ -172,27 +172,29 @@ class WholeStep:
         """Return room for the beams of so many sentences, other than that of the last step."""
         last, room = self._rooms
         if room is None or room.shape[1] != sentences:
-            automaton = self._step.automaton
-            can_wait = automaton is not None and automaton.can_wait
-            given = sentences, self._step.beam_size, self._tables is not None, can_wait
-            room = _Room(*given)
+            room = _Room(sentences, self._step.beam_size, self._step.automaton)
         self._rooms = room, last
         return room
 
-    def _constraints(
-        self,
-        standing: Sequence[NDArray[Any]],
-        sizes: IntArray,
-        ask: IntArray,
-        targets: IntArray,
-        policy: Policy,
-        number: int,
-    ) -> tuple[NDArray[Any] | None, ...]:
-        """Return what the kernel reads of constraints, and what it learns of their costs."""
+    def _allocation(self, policy: Policy, number: int) -> tuple[NDArray[Any] | None, ...]:
+        """Return the slots of banks, and what the kernel learns of the costs of constraints."""
         slots = policy.slots if isinstance(policy, Dba) else None
         costs = self._step.future_cost
-        expected = kernel.NO_COSTS if costs is None else costs.for_step(number)
-        return *standing, None, sizes, None, None, ask, targets, slots, *expected
+        return slots, *(kernel.NO_COSTS if costs is None else costs.for_step(number))
+
+    def _charge_ends(
+        self, soft: SoftConstraints, beam: Beam, scores: Scores
+    ) -> tuple[Scores, BoolArray]:
+        """Let ends pay for what they give up; return a mask of the rows that may end, too."""
+        assert beam.states is not None
+        live, states = beam.live.ravel(), beam.states
+        given = states.node[live], tuple(bits[live] for bits in states.seen)
+        may_end, penalty = soft.may_end(*given)
+        scores = readable(scores)
+        self._refuse(scores)
+        possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
+        possible[:, 0] -= penalty
+        return scores._replace(ask_scores=possible), may_end
 
     def _ask(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
         """Let the model score the end, the best tokens and those that constraints ask for.
@@ -201,14 +203,14 @@ class WholeStep:
         """
         step, slots, compiled = self._step, beam.token.size, kernel.compiled
         assert compiled is not None
-        node, seen, listed = None, None, self._most_asked
+        node, seen, of_use, listed = None, None, None, self._most_asked
         if beam.states is not None:
-            node, seen = beam.states.node, beam.states.seen[0]
+            node, _, _, seen, _, _, of_use = beam.states.for_kernel
         tokens, parents = np.empty(slots, np.int64), np.empty(slots, np.int64)
         ask, targets = np.empty(slots * (1 + listed), np.int64), np.empty(slots * listed, np.int64)
         given = self._tables, step.scorer.eos, beam.live, beam.token, beam.row, node, seen
         out = tokens, parents, ask, targets
-        rows, asked = kernel.call(compiled.ask, *given, None, None, *out)
+        rows, asked = kernel.call(compiled.ask, *given, of_use, None, *out)
         if rows < slots:
             tokens, parents = tokens[:rows], parents[:rows]
         asks = ask[: rows * (1 + asked)].reshape(rows, 1 + asked)
@@ -245,13 +247,7 @@ class WholeStep:
         return bool(drops)
 
     def _refuse(self, scores: Scores) -> None:
-        """Say what is wrong with the model's answer."""
+        """Say what is wrong with the model's answer, if anything is."""
         scorer = self._step.scorer
         ban = np.empty((len(scores.top_ids), 0), np.int64)
         refuse_nonsense(scores, ban, scorer.eos, scorer.vocabulary_size)
-
-
-def _arrays_of(states: States) -> tuple[NDArray[Any], ...]:
-    """Return what the kernel reads of states."""
-    node, met, met_tokens, seen, seen_tokens, bank, _ = states
-    return node, met[0], met_tokens, seen[0], seen_tokens, bank

@@ -65,6 +65,7 @@ class _Tables:
         eos: int | None = None,
     ) -> None:
         self.whole_words = words
+        self.eos = -1 if eos is None else eos
         self.layouts = [lay_out_bits(each, words, i) for i, each in enumerate(constraints)]
         self.sizes = np.array([layout.size for layout in self.layouts], dtype=np.int64)
         self.bit_arrays = max(
@@ -84,7 +85,7 @@ class _Tables:
         self._listed = AskedAndBanned.compile(self.tries, self.roots)
         self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
         self._tabulate_nodes()
-        self._tabulate_patterns(eos)
+        self._tabulate_patterns()
 
     # --- compilation, once per batch ----------------------------------------------------------
 
@@ -116,7 +117,7 @@ class _Tables:
         self._held = held if held.any() else None  # shape: (nodes,)
         self._strict = strict if strict.any() else None  # shape: (nodes,)
 
-    def _tabulate_patterns(self, eos: int | None) -> None:
+    def _tabulate_patterns(self) -> None:
         """Make the tables that few batches need: of penalties, and of patterns of several parts."""
         # Node 0, which belongs to no sentence, has an empty layout; it comes last.
         layouts, sentences = [*self.layouts, BitLayout()], len(self.tries)
@@ -128,7 +129,7 @@ class _Tables:
         self.multipart: MultipartPatterns | None = None
         if any(layout.stages for layout in self.layouts):
             self.multipart = MultipartPatterns(
-                layouts, owners, self.tries, self.whole_words, self.bit_arrays, eos
+                layouts, owners, self.tries, self.whole_words, self.bit_arrays, self.eos
             )
 
     @property
@@ -148,12 +149,11 @@ class _Tables:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are only phrases to meet or to avoid: whole steps know no more.
+        """Whether there is only what to meet or to avoid: whole steps know no more.
 
-        Nothing is held or strict, counted exactly or soft, and no pattern has several parts.
+        Nothing is held, strict or counted exactly.
         """
         few = self._held is None and self._strict is None and self._exact is None
-        few = few and self.soft is None and self.multipart is None
         return few and self.bit_arrays == 1
 
     @cached_property
@@ -169,6 +169,7 @@ class _Tables:
             self._completed_later,
             self.progress,
             None if self.whole_words is None else self.whole_words.boundary,
+            self.multipart,
         )
 
 
@@ -240,6 +241,10 @@ class Automaton(_Tables):
                 bank=bank + tokens_in_progress(self.progress, states, states.unmet)
             )
         return states
+
+    def read_columns(self, columns: IntArray) -> States:
+        """Return the states that the compiled kernel has written. # shape: (COLUMNS, …)."""
+        return States.of_columns(columns, self.can_wait, self.multipart is not None)
 
     # --- what a hypothesis may and should take next -------------------------------------------
 

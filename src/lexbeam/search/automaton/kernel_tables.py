@@ -12,10 +12,15 @@ from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, SparseBits
 from lexbeam.search.automaton.asked_and_banned import AskedAndBanned
 from lexbeam.search.automaton.completions import BegunPhrases, Completion
+from lexbeam.search.automaton.multipart import MultipartPatterns
 from lexbeam.search.automaton.transitions import Transitions
 
 Layers = NDArray[Any]
 """Tables by layer and node. # shape: (layers, nodes)"""
+
+_NOTHING = np.empty(0, np.int64)
+_NO_PATTERNS = np.empty(0, np.bool_), *[_NOTHING] * 5, np.zeros(1, np.int64), *[_NOTHING] * 4
+"""The tables of patterns where no constraint has several parts."""
 
 
 def make_tables(
@@ -26,6 +31,7 @@ def make_tables(
     later: Sequence[Completion],
     begun: Sequence[BegunPhrases],
     boundary: BoolArray | None,
+    multipart: MultipartPatterns | None,
 ) -> object:
     """Return the tables for the compiled kernel; sets of bits have a single array each.
 
@@ -33,7 +39,7 @@ def make_tables(
     """
     assert kernel.compiled is not None
     nodes = len(serves)
-    keys, targets = transitions.listed or (np.empty(0, np.int64), np.empty(0, np.int64))
+    keys, targets = transitions.listed or (_NOTHING, _NOTHING)
     arrays = (
         transitions.symbol,
         transitions.from_root,
@@ -51,6 +57,7 @@ def make_tables(
         _stack([_dense(layer.begun, nodes) for layer in begun], nodes),
         _stack([_dense(layer.needs, nodes) for layer in begun], nodes),
         np.empty(0, np.bool_) if boundary is None else boundary,
+        *(_NO_PATTERNS if multipart is None else multipart.tables(len(transitions.symbol))),
     )
     return kernel.compiled.tables(tuple(map(np.ascontiguousarray, arrays)), transitions.symbols)
 

@@ -7,7 +7,7 @@ belongs to one sentence. A batch without such patterns does nothing of this.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +41,14 @@ class MultipartPatterns:
         tries: Sequence[Trie],
         words: WordBoundaries | None,
         bit_arrays: int,
-        eos: int | None,
+        eos: int,
     ) -> None:
         """Tabulate the layouts; ``owners`` has the index of the layout of each node.
 
         That of node 0, to which padding points, is the last: the node is in none of the tries.
         """
         self._words = words
-        self._eos = -1 if eos is None else eos
+        self._eos = eos
         self._all = (1 << (64 * bit_arrays)) - 1
         self._owners = owners
 
@@ -116,6 +116,25 @@ class MultipartPatterns:
         self._each: list[_Stages] | None = None
         if len(stages) == 2 or bit_arrays > 1:
             self._each = [_Stages.of(row, bit_arrays) for row in stages]
+
+    def tables(self, vocabulary: int) -> tuple[NDArray[Any], ...]:
+        """Return what the compiled kernel reads, where a set of bits takes one array.
+
+        By token: whether it begins a word. By node: how registers are shifted by other tokens and,
+        behind it, by those that begin a word; masks; where the stages of its sentence begin.
+        # shape of stages: (sentences · stages,)
+        """
+        words, nodes = self._words, len(self._owners)
+        starting = np.zeros(vocabulary, np.bool_) if words is None else words.starting
+        all_bits = np.full(2 * nodes, self._all, np.uint64)
+        moving, staying = np.zeros_like(all_bits), all_bits
+        if self._ages:
+            moving = np.concatenate((self._moving[0], self._moving_at_words[0]))
+            staying = np.concatenate((self._staying[0], self._staying_at_words[0]))
+        alive = self._alive[0] if self._limits else all_bits
+        by_node = moving, staying, alive, self.not_at_end[0], self._others[0]
+        stages = self._reached[0][1], self._enabled[0][1], self._wanted[0], self._sizes
+        return starting, *by_node, self._owners * self._sizes.shape[1], *stages
 
     def unwind_ends(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""

@@ -140,7 +140,7 @@ class PartTables:
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self.sizes = np.ascontiguousarray(self.sizes[:, sentences])
-        self.soft = self.soft[:, sentences]
+        self.soft = np.ascontiguousarray(self.soft[:, sentences])
         self._reached = tuple(np.ascontiguousarray(bits[:, sentences]) for bits in self._reached)
         if self._at_end is not None:
             self._at_end = self._at_end[:, sentences]

@@ -36,7 +36,7 @@ class SoftConstraints:
         def by_node(sets: Sequence[int]) -> Bits:
             return tuple(bits.take(owners) for bits in pack_bits(sets, bit_arrays))
 
-        self._hard = by_node([layout.hard for layout in layouts])
+        self._hard = leave_out_empty(by_node([layout.hard for layout in layouts]))
         self.hard_wanted = by_node([layout.hard_wanted for layout in layouts])
         self._owners = owners
         # shape of both: (sentences, hard parts)
@@ -51,18 +51,15 @@ class SoftConstraints:
         penalties = zip_longest(*([each.penalty for each in row] for row in soft), fillvalue=0.0)
         self._penalties = np.array(list(penalties)).T
 
-    def may_end(self, states: States) -> tuple[BoolArray, FloatArray]:
+    def may_end(self, node: IntArray, seen: Bits) -> tuple[BoolArray, FloatArray]:
         """Return a mask of those that may end now, and the penalty that each would pay.
 
-        # shape of both: (hypotheses,).
+        They are given by their node and what they have seen. # shape of all: (hypotheses,).
         """
-        node, seen = states.node, states.seen
-        may_end = np.ones(node.shape, np.bool_)
-        for hard, bits in zip(self._hard, seen, strict=True):
-            may_end &= (hard[node] & ~bits) == 0
-        owner = self._owners[node]
+        may_end = ~intersects(self._hard, node, [~bits for bits in seen])
+        owner = self._owners.take(node)
         there = intersects(self._bits, owner, [bits[:, None] for bits in seen])
-        penalty: FloatArray = (self._penalties[owner] * ~there).sum(axis=1)
+        penalty: FloatArray = np.add.reduce(self._penalties.take(owner, axis=0) * ~there, axis=1)
         return may_end, penalty
 
     def hard_tokens(self, states: States) -> IntArray:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from lexbeam.search.arrays import Bits, IntArray
 
+COLUMNS = 7
+"""How many columns of numbers the compiled kernel writes of states."""
+
 
 class States(NamedTuple):
     """Where hypotheses stand; all arrays have one shape, that of the hypotheses."""
@@ -21,6 +24,29 @@ class States(NamedTuple):
     seen_tokens: IntArray
     bank: IntArray  # constraint tokens met, progress included (paper, section 3.2)
     stages: Bits | None = None  # parts of patterns that would be of use now; None: no patterns
+
+    @classmethod
+    def of_columns(cls, columns: IntArray, can_wait: bool, staged: bool) -> States:
+        """Return the states that the compiled kernel has written, without a copy.
+
+        ``can_wait`` says whether anything is seen before it is met, ``staged`` whether there are
+        patterns of several parts. # shape: (COLUMNS, hypotheses)
+        """
+        node, met_bits, met_tokens, seen_bits, seen_tokens, bank, of_use = columns
+        met = seen = (met_bits.view(np.uint64),)
+        if can_wait:
+            seen = (seen_bits.view(np.uint64),)
+        else:
+            seen_tokens = met_tokens
+        stages = (of_use.view(np.uint64),) if staged else None
+        return cls(node, met, met_tokens, seen, seen_tokens, bank, stages)
+
+    @property
+    def for_kernel(self) -> tuple[NDArray[Any] | None, ...]:
+        """What the compiled kernel reads, of sets of bits that take one array each."""
+        node, met, met_tokens, seen, seen_tokens, bank, stages = self
+        of_use = None if stages is None else stages[0]
+        return node, met[0], met_tokens, seen[0], seen_tokens, bank, of_use
 
     @property
     def unmet(self) -> Bits:
