@@ -201,3 +201,10 @@ def test_parts_of_all_kinds() -> None:
         (1, False, None),
     ]
     assert found[1].first_tokens == [3, 4]
+
+
+@pytest.mark.parametrize("longest", [3, 4, 20])
+def test_a_draft_that_was_cut_off_is_no_finished_output(longest: int) -> None:
+    found = draft(chain(4), [[(4, 2), (7,)]], longest=longest).hypothesis(0, 1.0)
+    assert found.finished == (longest >= 4)
+    assert found.tokens == [2, 3, 4, 5][:longest]

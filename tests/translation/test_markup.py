@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexbeam.errors import InputError, LexbeamError
@@ -158,6 +158,8 @@ MARKED = st.lists(st.one_of(WORDS, CODES), max_size=9).map(
 
 
 @settings(max_examples=300, deadline=None)
+@example(source=(BOLD[0], "a", BOLD[1], "."), answers=[""])
+@example(source=(BOLD[0], ITALIC[0], "a", ITALIC[1], BOLD[1], "."), answers=[""])
 @given(MARKED, st.lists(st.text("ab ID123[]%&47.", max_size=20), min_size=1, max_size=5))
 def test_whatever_is_answered_codes_are_there_once_and_balanced(
     source: MarkedText, answers: list[str]

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import cast
 
+import numpy as np
 import pytest
 
 import lexbeam
 from lexbeam.errors import ConstraintError
+from lexbeam.search.arrays import Tokens
+from lexbeam.search.beam import Hypothesis
+from lexbeam.search.settings import Settings
+from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import ties
+from lexbeam.translation.document import Document
+from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.spelled import SpelledPrefix
 
 FACTORY = "The company wants to build a new factory in Berlin."
 
@@ -102,25 +110,71 @@ def test_what_is_impossible_is_refused_with_ties_as_without(
         translator.translate("Yes", asked)
 
 
+def _searched(cost: float, attention: list[float], finished: bool = True) -> SentenceState:
+    """Return a sentence whose output costs so much more than its draft of a single token."""
+    attends = np.array([attention, [1.0, 0.0]])
+    draft = Hypothesis([7], -0.5, -1.0, [], finished, attention=attends)
+    sentence = SentenceState(Part("a", ""), (3, 4), SpelledPrefix(), [])
+    sentence.take([Hypothesis([8], -0.5 - cost, -1.0, [], True, draft=draft)], [])
+    return sentence
+
+
 @pytest.mark.parametrize(
-    ("cost", "costly"), [(ties.COSTLY - 0.1, False), (ties.COSTLY + 0.1, True)]
+    ("cost", "attention", "lags"),
+    [
+        (0.4, [0.4, 0.6], []),
+        (0.6, [0.4, 0.6], [3.0]),
+        (1.1, [0.4, 0.6], [3.0, None]),
+        (0.4, [0.6, 0.4], [None]),
+    ],
 )
-def test_what_costs_much_more_than_its_draft_is_costly(cost: float, costly: bool) -> None:
-    best = SimpleNamespace(score=-1.0 - cost, draft=SimpleNamespace(score=-1.0))
-    sentence: Any = SimpleNamespace(hypotheses=[best], best=best)
-    assert ties._is_costly(sentence) is costly
-
-
-@pytest.mark.parametrize(("score", "taken"), [(-1.5, True), (-2.0, False), (-2.5, False)])
-def test_of_two_looks_the_better_one_is_taken(score: float, taken: bool) -> None:
-    found: list[Any] = []
-    sentence: Any = SimpleNamespace(
-        assigned=["piece"], best=SimpleNamespace(score=-2.0), take=lambda *a: found.append(a)
+def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
+    cost: float, attention: list[float], lags: list[float | None]
+) -> None:
+    sentence = _searched(cost, attention)
+    settings = Settings(lag=3.0)
+    document = SimpleNamespace(
+        settings=SimpleNamespace(of_search=settings),
+        ties=lambda *_: {0: (1,)},
+        job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
-    document: Any = SimpleNamespace(job=lambda *_, thorough: thorough)
-    search: Any = ties._search_thoroughly(document, [sentence])
-    assert next(search) == [True]
-    second: Any = [SimpleNamespace(score=score)]
-    with pytest.raises(StopIteration):
-        search.send([second])
-    assert found == ([(second, ["piece"])] if taken else [])
+    generator = ties._search_thoroughly(cast("Document", document), [sentence])
+    looks = cast("list[object]", next(generator, []))
+    assert looks == [(lag, True) for lag in lags]
+    better = Hypothesis([9], 0.0, 0.0, [], True)
+    for found in ([[better]] * len(looks),) if looks else ():
+        with pytest.raises(StopIteration):
+            generator.send(found)
+    assert (sentence.best is better) == bool(lags)
+
+
+@pytest.mark.parametrize(
+    ("cost", "finished", "displaced", "other_uses", "is_taken"),
+    [
+        (0.1, True, [(6,)], {}, True),
+        (-0.1, True, [], {}, False),
+        (0.1, False, [], {}, False),
+        (0.1, True, [(7,)], {}, False),
+        (0.1, True, [], {0: 1}, False),
+    ],
+)
+def test_a_draft_with_all_terms_in_their_places_is_taken_if_it_is_better(
+    monkeypatch: pytest.MonkeyPatch,
+    cost: float,
+    finished: bool,
+    displaced: list[Tokens],
+    other_uses: dict[int, int],
+    is_taken: bool,
+) -> None:
+    sentence = _searched(cost, [0.4, 0.6], finished)
+    sentence.displaced, sentence.other_uses = displaced, other_uses
+    monkeypatch.setattr(ties, "has_everything", lambda *_: True)
+    ties._take_better_draft(cast("Document", None), sentence)
+    assert (sentence.best.tokens == [7]) == is_taken
+
+
+def test_a_draft_that_lacks_a_term_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = _searched(0.1, [0.4, 0.6])
+    monkeypatch.setattr(ties, "has_everything", lambda *_: False)
+    ties._take_better_draft(cast("Document", None), sentence)
+    assert sentence.best.tokens == [8]

@@ -57,7 +57,8 @@ class Draft(NamedTuple):
         score = log_prob / (length + 1) ** length_penalty
         attention = None if self.attention is None else self.attention[: length + 1, sentence]
         tokens = self.tokens[:length, sentence].tolist()
-        return Hypothesis(tokens, score, log_prob, [], True, attention=attention)
+        finished = int(self.tokens[length, sentence]) == PAD
+        return Hypothesis(tokens, score, log_prob, [], finished, attention=attention)
 
 
 def is_worth_a_draft(parts: Sequence[Part]) -> bool:

@@ -18,7 +18,11 @@ from lexbeam.translation.marked_text import Layout
 def insert_codes(
     layout: Layout, output: str, alignment: Alignment | None, spans: dict[int, Span]
 ) -> list[str | int]:
-    """Return the output with codes at their places, masks turned into what they stand for."""
+    """Return the output with codes at their places, masks turned into what they stand for.
+
+    ``spans`` are where pairs go, by their opening codes; a pair without one encloses nothing.
+    """
+    spans = {opening: span for opening, span in spans.items() if span[0] < span[1]}
     placed: list[tuple[int, int, int, Placed]] = []
     for order, pair in enumerate(layout.pairs):
         span = spans.get(pair.opening)

@@ -17,8 +17,9 @@ from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
+from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.completeness import has_everything
-from lexbeam.translation.displaced import count_other_uses, find_displaced
+from lexbeam.translation.displaced import CLEAR, count_other_uses, find_displaced
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
@@ -26,6 +27,9 @@ from lexbeam.translation.sentence import SentenceState
 
 COSTLY = 0.5
 """What terms may cost a sentence per token, next to its draft, before it is searched once more."""
+
+VERY_COSTLY = 1.0
+"""What they may cost before that is done in two ways."""
 
 
 def find_sources(constraints: Constraints, text: str) -> Constraints:
@@ -128,7 +132,11 @@ def search_tied(
     again = [each for each in sentences if each.other_uses]
     if again:
         yield from _search_with_other_uses(document, again)
-    yield from _search_thoroughly(document, [each for each in sentences if _is_costly(each)])
+    searched = [each for each in sentences if each.hypotheses]
+    yield from _search_thoroughly(document, searched)
+    if document.settings.nbest == 1:
+        for sentence in searched:
+            _take_better_draft(document, sentence)
 
 
 def _search_with_other_uses(
@@ -151,10 +159,22 @@ def _search_with_other_uses(
         yield from document.search(sentences)
 
 
-def _is_costly(sentence: SentenceState) -> bool:
-    """Return whether terms cost a sentence so much that a better place for them may be missed."""
-    drafts = [each.draft for each in sentence.hypotheses[:1] if each.draft is not None]
-    return any(draft.score - sentence.best.score > COSTLY for draft in drafts)
+def _cost(sentence: SentenceState) -> float:
+    """Return what terms cost a sentence per token, next to its draft; 0 if it has none."""
+    draft = sentence.best.draft
+    return 0.0 if draft is None else draft.score - sentence.best.score
+
+
+def _has_places(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a draft says something for the source of each tied constraint.
+
+    Where it does not, it shows neither what the constraint costs nor when it is due.
+    """
+    draft = sentence.best.draft
+    if draft is None or draft.attention is None:
+        return True
+    sources = document.ties(sentence, sentence.assigned).values()
+    return all(draft.attention[:, source].sum(axis=1).max() >= CLEAR for source in sources)
 
 
 def _search_thoroughly(
@@ -163,16 +183,38 @@ def _search_thoroughly(
     """Search once more where terms cost much, with a wider beam; keep what has the better score.
 
     What has to stand before a term is mostly found at once. Where it is not, the output is much
-    worse than it would have to be, and reads so.
+    worse than it would have to be, and reads so. Where a draft does not show when a term is due,
+    what has yet to say it must not be dropped for its lag.
     """
-    jobs = [document.job(each, each.assigned, thorough=True) for each in sentences]
+    keeps_all = replace(document.settings.of_search, lag=None)
+    looks = [
+        (each, document.job(each, each.assigned, thorough=True))
+        for each in sentences
+        if _cost(each) > COSTLY
+    ]
+    looks += [
+        (each, document.job(each, each.assigned, keeps_all, thorough=True))
+        for each in sentences
+        if _cost(each) > VERY_COSTLY or not _has_places(document, each)
+    ]
     try:
-        found = (yield jobs) if jobs else []
+        found = (yield [job for _, job in looks]) if looks else []
     except InputError:  # with what ties displace there is no way
         return
-    for sentence, hypotheses in zip(sentences, found, strict=True):
+    for (sentence, _), hypotheses in zip(looks, found, strict=True):
         if hypotheses and hypotheses[0].score > sentence.best.score:
             sentence.take(hypotheses, sentence.assigned)
+
+
+def _take_better_draft(document: Document, sentence: SentenceState) -> None:
+    """Take the draft of a sentence if it has every term in its place, and the better score."""
+    draft = sentence.best.draft
+    if draft is None or not draft.finished or sentence.other_uses:
+        return
+    if any(find_subsequence(draft.tokens, each) for each in sentence.displaced or ()):
+        return
+    if draft.score > sentence.best.score and has_everything(document, sentence, draft):
+        sentence.take([draft], sentence.assigned)
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:

@@ -45,7 +45,7 @@ _FLAG = {SHORT: whole_words.SHORT, LONG: whole_words.LONG}
 _FIRST_CLASS = -16
 CLOSING = 8
 """The class of tokens after which a word has ended, beside those of `whole_words`."""
-MOST_JOINED = 10_000
+MOST_JOINED = 1_000
 """So many strings that are parts of compounds a trie has at most: each takes time and memory."""
 
 
