@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
 import lexbeam
+from lexbeam.constraints.parsing import Reader
 from lexbeam.search import Beginning
+from lexbeam.search.beam import Hypothesis
+from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import displaced
 from lexbeam.translation.displaced import split_words
+from lexbeam.translation.document import Document
+from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +121,27 @@ def test_a_term_is_for_another_word_only_where_attention_is_clear() -> None:
     assert not displaced._is_for_others(attention[:1], [2])
     assert not displaced._is_for_others(attention[1:], [1])
     assert not displaced._is_for_others(attention[:0], [1])
+
+
+@pytest.mark.parametrize(("last", "found"), [("Auto", set()), ("Rad", {"Auto"})])
+def test_a_word_that_stands_for_something_else_as_well_is_not_displaced(
+    translator: lexbeam.Translator, last: str, found: set[str]
+) -> None:
+    target = translator._target
+    words = [target.spell(word).ids for word in ("Auto", "Haus", last)]
+    attention = [row for i, ids in enumerate(words) for row in [np.eye(4)[i]] * len(ids)]
+    tokens = [token for ids in words for token in ids]
+    draft = Hypothesis(tokens, 0.0, 0.0, [], True, attention=np.array([*attention, np.eye(4)[3]]))
+    asked = SpelledConstraint.spell(Reader(None).demands(["Wagen"], "")[0], target)
+    document = SimpleNamespace(
+        target=target,
+        vocabulary=target,
+        demands=[asked],
+        demand=lambda _: asked,
+        ties=lambda *_: {0: (0,)},
+        token_spans=lambda _: [(0, 1), (2, 3), (4, 5)],
+    )
+    sentence = SentenceState(Part("a b c", ""), (0, 1, 2), SpelledPrefix(), [])
+    sentence.assigned = [Piece(0, 0, 1)]
+    displaced_words = displaced.find_displaced(cast("Document", document), sentence, draft)
+    assert {target.decode(way) for way in displaced_words} & {"Auto"} == found

@@ -119,3 +119,13 @@ def test_one_constraint_that_is_wanted_several_times_is_left_as_it_is() -> None:
     drafted_compounds._soften(document, [0, 1], {0})
     assert document.units == [0, 0]
     assert document.demands[0].asked.soft is None
+
+
+def test_a_term_that_a_draft_never_says_is_demanded_all_the_same(
+    translator: lexbeam.Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafted_compounds, "_is_unsaid", lambda *_: True)
+    monkeypatch.setattr(drafted_compounds, "_is_joined", lambda *_: False)
+    glossary = lexbeam.Glossary.from_terms({"car": "Donaudampfschiff"}, compounds=True)
+    result = translator.translate("The car is new.", glossary=glossary)
+    assert [(each.met, each.dropped) for each in result.constraints] == [(True, False)]

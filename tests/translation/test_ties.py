@@ -138,14 +138,15 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
         ties=lambda *_: {0: (1,)},
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
-    generator = ties._search_thoroughly(cast("Document", document), [sentence])
-    looks = cast("list[object]", next(generator, []))
-    assert looks == [(lag, True) for lag in lags]
-    better = Hypothesis([9], 0.0, 0.0, [], True)
-    for found in ([[better]] * len(looks),) if looks else ():
-        with pytest.raises(StopIteration):
-            generator.send(found)
-    assert (sentence.best is better) == bool(lags)
+    better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -9.0, -9.0, [], True)
+    for found in (worse, better):
+        generator = ties._search_thoroughly(cast("Document", document), [sentence])
+        looks = cast("list[object]", next(generator, []))
+        assert looks == [(lag, True) for lag in lags]
+        if looks:
+            with pytest.raises(StopIteration):
+                generator.send([[found]] * len(looks))
+        assert (sentence.best is found) == (bool(lags) and found is better)
 
 
 @pytest.mark.parametrize(
