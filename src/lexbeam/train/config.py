@@ -117,6 +117,8 @@ class TrainingConfig:
     then what is validated and exported, and checkpoints are not averaged. 0: there is none."""
     start: str = ""
     """A bundle to go on from, if the run has no checkpoint yet: its weights and vocabulary."""
+    start_share: float = 0.0
+    """The share of that bundle's weights in what is exported, the rest being the run's own."""
 
 
 @dataclass(frozen=True)
@@ -262,6 +264,11 @@ def _check(config: RunConfig, path: Path) -> None:
         (config.vocabulary.size > 0, "vocabulary.size", "above 0"),
         (_is_time(schedule.end), "schedule.end", "a date and time, as 2030-01-31T16:05"),
         (0 <= training.ema < 1, "training.ema", share),
+        (
+            0 <= training.start_share < 1 and (training.start != "" or not training.start_share),
+            "training.start_share",
+            f"{share}, and 0 without training.start",
+        ),
         (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
         (
             config.shortlist.translations == 0

@@ -30,7 +30,7 @@ from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
 from lexbeam.train.networks import make_network
 from lexbeam.train.parts import TiedNetwork
 from lexbeam.train.shortlist import from_alignments
-from lexbeam.train.start import copy_vocabulary, load_weights
+from lexbeam.train.start import copy_vocabulary, load_weights, mix_with_start
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
 from lexbeam.train.words import PieceWords
 
@@ -182,6 +182,8 @@ def finish(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
 def write_bundle(config: RunConfig, material: Material, network: TiedNetwork) -> Path:
     """Give a network the averaged weights of its run, and write them as a bundle."""
     network.load_state_dict(final_weights(Path(config.directory)))
+    if config.training.start_share:
+        mix_with_start(config, network)
     network.eval()
     bundle = Path(config.directory) / BUNDLE
     export(config, network, material.vocabulary, bundle, _sample(material.train))

@@ -40,3 +40,19 @@ def load_weights(config: RunConfig, network: TiedNetwork) -> None:
             f"{wanted.describe()}"
         )
     network.load_named_weights(weights)
+
+
+def mix_with_start(config: RunConfig, network: TiedNetwork) -> None:
+    """Give a network the mean of its weights and those of the bundle that its run started from.
+
+    A run that goes on for a while forgets some of what its start knew; the mean of both is often
+    better than either.
+    """
+    trained = {name: weight.clone() for name, weight in network.state_dict().items()}
+    load_weights(config, network)
+    share = config.training.start_share
+    mixed = {
+        name: share * weight + (1.0 - share) * trained[name]
+        for name, weight in network.state_dict().items()
+    }
+    network.load_state_dict(mixed)
