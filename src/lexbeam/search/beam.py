@@ -34,6 +34,8 @@ class Hypothesis:
     was not asked, or can't say. # shape: (tokens + 1, source tokens)"""
     draft: Hypothesis | None = field(default=None, compare=False, repr=False)
     """What the model said when nothing was demanded, if constraints are tied (`search.draft`)."""
+    log_probs: list[float] | None = field(default=None, compare=False, repr=False)
+    """The log-probability of each token and the end, if constraints are tied."""
 
 
 class Beam(NamedTuple):
@@ -111,6 +113,8 @@ class History:
     parents: list[IntArray] = field(default_factory=list)
     attention: list[ScoreArray] = field(default_factory=list)
     """Where it was asked for. # shape of each: (sentences, beam, source tokens)"""
+    log_probs: list[FloatArray] = field(default_factory=list)
+    """Of the hypotheses so far, less what ties cost. # shape of each: (sentences, beam)"""
     penalties: list[FloatArray | None] = field(default_factory=list)
     """What ties cost; None: nothing. # shape of each: (sentences, beam)"""
 
@@ -125,6 +129,7 @@ class History:
         self.sentences.append(sentences)
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
+        self.log_probs.append(beam.log_prob)
         if attention is not None:
             self.attention.append(attention)
         self.penalties.append(penalty)
@@ -141,13 +146,21 @@ class History:
         *_, where = self._go_back(sentence, step, slot)
         return np.stack([self.attention[n][row, slot] for n, (row, slot) in enumerate(where)])
 
-    def penalty_of(self, sentence: int, step: int, slot: int) -> float:
-        """Return what the hypothesis of a slot has paid for its ties."""
+    def log_probs_of(self, sentence: int, step: int, slot: int) -> tuple[list[float] | None, float]:
+        """Return the log-probabilities of the tokens that led to a slot, and what ties have cost.
+
+        Where ties have cost nothing at all, the first is None.
+        """
         if all(penalty is None for penalty in self.penalties):
-            return 0.0
+            return None, 0.0
         *_, where = self._go_back(sentence, step, slot)
-        paid = zip(self.penalties, where, strict=False)
-        return sum(float(each[at]) for each, at in paid if each is not None)
+        paid = [
+            0.0 if penalty is None else float(penalty[at])
+            for penalty, at in zip(self.penalties, where, strict=False)
+        ]
+        so_far = [float(self.log_probs[number][at]) for number, at in enumerate(where)]
+        steps = zip(so_far, [0.0, *so_far], paid, strict=False)
+        return [after - before + cost for after, before, cost in steps], sum(paid)
 
     def _go_back(
         self, sentence: int, step: int, slot: int

@@ -22,6 +22,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.search.finishing import FinishingRules
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import (
+    IMPOSSIBLE,
     Scorer,
     Scores,
     WholeDraft,
@@ -96,16 +97,20 @@ def write_draft(
     rows = live = np.arange(sentences)
     tokens = np.full(sentences, scorer.bos)
     for place in range(most + 1):
-        scores = _score(scorer, state, tokens, rows, ask[live].reshape(len(live), -1), attends)
+        # What a prefix forces is asked for as well: it counts as it is.
+        given = prefix[live, place : place + 1]  # shape: (rows, 1), or (rows, 0) behind all
+        asks = np.concatenate((ask[live].reshape(len(live), -1), given), axis=1)
+        scores = _score(scorer, state, tokens, rows, asks, attends)
         if scores.attention is not None:
             looks.append((live, scores.attention))
-        asked = scores.ask_scores[:, 1:].reshape(len(live), *ask.shape[1:])
+        asked = scores.ask_scores[:, 1 : 1 + ask[0].size].reshape(len(live), *ask.shape[1:])
         log_prob[place, :, live] = asked.max(axis=2, initial=-np.inf)
         tokens = scores.top_ids[:, 0]
-        forced = prefix[live, place] != PAD if place < prefix.shape[1] else np.zeros(1, np.bool_)
+        forced = (given != PAD).any(axis=1)
         ended = scores.ask_scores[:, 0] >= scores.top_scores[:, 0]
         ended = (ended | finishing.by_token(tokens)) & ~forced
-        total[live] += np.maximum(scores.ask_scores[:, 0], scores.top_scores[:, 0])
+        best = np.maximum(scores.ask_scores[:, 0], scores.top_scores[:, 0])
+        total[live] += np.where(forced, np.maximum(scores.ask_scores[:, -1], IMPOSSIBLE), best)
         lengths[live[ended & drafted[live]]] = place
         if forced.any():
             tokens = np.where(forced, prefix[live, place], tokens)

@@ -189,7 +189,7 @@ class OutputReader:
     ) -> Hypothesis:
         """Return a finished output; penalties are no part of its score any more."""
         tokens, slots = self.history.backtrace(sentence, step, slot)
-        paid = self.history.penalty_of(sentence, step, slot)
+        log_probs, paid = self.history.log_probs_of(sentence, step, slot)
         end = tokens.pop() if self.finishing.by_token(np.array(tokens[-1])) else None
         # Only what has met everything that can't be given up is allowed to end.
         met = [True] * len(self.requests[sentence].phrases)
@@ -205,4 +205,4 @@ class OutputReader:
         attention = self.history.attention_to(sentence, step, slot)
         draft = self.drafts.get(sentence)
         given = tokens, score, log_prob, met, end is not None, end, slots, attention, draft
-        return Hypothesis(*given)
+        return Hypothesis(*given, log_probs)

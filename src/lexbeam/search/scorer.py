@@ -18,6 +18,9 @@ from lexbeam.errors import ScorerError
 from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray, ScoreArray
 
+IMPOSSIBLE = -1e9
+"""What a demanded token, or the end, costs if the model rules it out: promises are kept."""
+
 
 class Scores(NamedTuple):
     """What a model answers to one step, row by row."""

@@ -33,13 +33,17 @@ from lexbeam.search.future_cost import CONSTANTS_OF_COSTS, FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.scorer import Scorer, Scores, readable, refuse_nonsense, refuse_wrong_shapes
+from lexbeam.search.scorer import (
+    IMPOSSIBLE,
+    Scorer,
+    Scores,
+    readable,
+    refuse_nonsense,
+    refuse_wrong_shapes,
+)
 from lexbeam.search.selection import select_best
 from lexbeam.search.stopping import LookAhead
 from lexbeam.search.ties import TiedStep, Ties, settle
-
-IMPOSSIBLE = -1e9
-"""What a demanded token, or the end, costs if the model rules it out: promises are kept."""
 
 
 class Answer(NamedTuple):

@@ -23,6 +23,7 @@ from lexbeam.search.automaton.states import COLUMNS
 from lexbeam.search.beam import Beam
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS
 from lexbeam.search.scorer import (
+    IMPOSSIBLE,
     ROUNDING,
     Scores,
     readable,
@@ -31,7 +32,7 @@ from lexbeam.search.scorer import (
     refuse_wrong_shapes,
 )
 from lexbeam.search.settings import Settings
-from lexbeam.search.step import IMPOSSIBLE, SearchStep
+from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import lag_ahead
 
 _POLICIES = (Dba, Lookahead)

@@ -54,7 +54,8 @@ def spell_beside_punctuation(processor: Processor, phrase: str) -> list[SpelledB
     The phrase is one that the vocabulary neither normalises nor has unknown characters in.
     """
     texts = [f"a {before}{phrase}{after} a" for before, after in _SURROUNDINGS]
-    encoded = processor.encode(texts, out_type=str)
+    # One by one: for a list, SentencePiece would start threads, which take longer than the work.
+    encoded = [processor.encode(text, out_type=str) for text in texts]
     found: dict[SpelledBeside, None] = {}
     for (before, after), text, pieces in zip(_SURROUNDINGS, texts, encoded, strict=True):
         joined = "".join(pieces)

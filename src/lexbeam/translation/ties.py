@@ -23,6 +23,7 @@ from lexbeam.translation.displaced import CLEAR, count_other_uses, find_displace
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.sentence import SentenceState
 
 COSTLY = 0.5
@@ -135,6 +136,7 @@ def search_tied(
     searched = [each for each in sentences if each.hypotheses]
     yield from _search_thoroughly(document, searched)
     if document.settings.nbest == 1:
+        yield from search_with_other_neighbours(document, searched)
         for sentence in searched:
             _take_better_draft(document, sentence)
 
@@ -190,7 +192,7 @@ def _search_thoroughly(
     looks = [
         (each, document.job(each, each.assigned, thorough=True))
         for each in sentences
-        if _cost(each) > COSTLY
+        if COSTLY < _cost(each) <= VERY_COSTLY
     ]
     looks += [
         (each, document.job(each, each.assigned, keeps_all, thorough=True))
