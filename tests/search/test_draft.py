@@ -208,3 +208,11 @@ def test_a_draft_that_was_cut_off_is_no_finished_output(longest: int) -> None:
     found = draft(chain(4), [[(4, 2), (7,)]], longest=longest).hypothesis(0, 1.0)
     assert found.finished == (longest >= 4)
     assert found.tokens == [2, 3, 4, 5][:longest]
+
+
+def test_a_prefix_counts_in_the_score_of_a_draft_as_it_is() -> None:
+    found = draft(chain(4), [[(4, 2), (7,)], [(5,), (2,)]], prefix=[(3,), ()])
+    forced, free = (found.hypothesis(i, 1.0) for i in (0, 1))
+    assert forced.tokens == [3, 4, 5]
+    assert forced.log_prob == pytest.approx(-9.0 - 3 * 0.1)
+    assert free.log_prob == pytest.approx(-5 * 0.1)

@@ -122,10 +122,10 @@ def _searched(cost: float, attention: list[float], finished: bool = True) -> Sen
 @pytest.mark.parametrize(
     ("cost", "attention", "lags"),
     [
-        (0.4, [0.4, 0.6], []),
-        (0.6, [0.4, 0.6], [3.0]),
-        (1.1, [0.4, 0.6], [3.0, None]),
-        (0.4, [0.6, 0.4], [None]),
+        (0.6, [0.4, 0.6], []),
+        (0.8, [0.4, 0.6], [3.0]),
+        (1.1, [0.4, 0.6], [None]),
+        (0.6, [0.6, 0.4], [None]),
     ],
 )
 def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(

@@ -23,7 +23,7 @@ from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spelled import SpelledPrefix
 
-UNLIKELY = -15.0
+UNLIKELY = -17.0
 """The log-probability of a token of a term below which something is wrong before it."""
 
 ASKED = 32

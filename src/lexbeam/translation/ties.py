@@ -26,11 +26,11 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.sentence import SentenceState
 
-COSTLY = 0.5
+COSTLY = 0.7
 """What terms may cost a sentence per token, next to its draft, before it is searched once more."""
 
 VERY_COSTLY = 1.0
-"""What they may cost before that is done in two ways."""
+"""What they may cost before nothing is dropped for its lag in that search."""
 
 
 def find_sources(constraints: Constraints, text: str) -> Constraints:
@@ -185,8 +185,8 @@ def _search_thoroughly(
     """Search once more where terms cost much, with a wider beam; keep what has the better score.
 
     What has to stand before a term is mostly found at once. Where it is not, the output is much
-    worse than it would have to be, and reads so. Where a draft does not show when a term is due,
-    what has yet to say it must not be dropped for its lag.
+    worse than it would have to be, and reads so. Where terms cost very much, or a draft does not
+    show when one is due, what has yet to say it must not be dropped for its lag.
     """
     keeps_all = replace(document.settings.of_search, lag=None)
     looks = [
