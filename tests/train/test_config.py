@@ -45,7 +45,7 @@ def test_values_arrive(tmp_path: Path) -> None:
         (MINIMAL + "[network]\ndropout = 1.0\n", r"network\.dropout: must be between 0 and 1"),
         (MINIMAL + "[training]\nbetas = [0.9]\n", r"training\.betas: 2 values are needed"),
         (MINIMAL + "[training]\nbatch_tokens = 5\n", r"training\.batch_tokens: must be at least"),
-        (MINIMAL + "[training]\nstart_share = 0.4\n", r"start_share: .* 0 without training\.start"),
+        (MINIMAL + "[training]\nstart_share = 0.4\n", "start_share: must be 0 without a start"),
         (MINIMAL + 'source = "b"\n', "either `path` or both"),
         (MINIMAL + "weight = 0\n", "weight must be above 0"),
         (MINIMAL + '[schedule]\nend = "soon"\n', r"schedule\.end: must be a date and time"),

@@ -264,11 +264,8 @@ def _check(config: RunConfig, path: Path) -> None:
         (config.vocabulary.size > 0, "vocabulary.size", "above 0"),
         (_is_time(schedule.end), "schedule.end", "a date and time, as 2030-01-31T16:05"),
         (0 <= training.ema < 1, "training.ema", share),
-        (
-            0 <= training.start_share < 1 and (training.start != "" or not training.start_share),
-            "training.start_share",
-            f"{share}, and 0 without training.start",
-        ),
+        (0 <= training.start_share < 1, "training.start_share", share),
+        (training.start or not training.start_share, "training.start_share", "0 without a start"),
         (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
         (
             config.shortlist.translations == 0
