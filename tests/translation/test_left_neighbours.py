@@ -40,7 +40,7 @@ def _document(pattern: object = TERM) -> Document:
         return Job(sentence.source, (TERM,), prefix=prefix.forced, ties={0: (1,)})
 
     document = SimpleNamespace(
-        settings=SimpleNamespace(of_search=Settings(lag=3.0)),
+        settings=SimpleNamespace(of_search=Settings(lag=3.0), nbest=1),
         target=SimpleNamespace(pieces=lambda ids: [PIECES[i] for i in ids], aliases=()),
         ties=lambda *_: {0: (1,)},
         demand=lambda _: SimpleNamespace(pattern=lambda *_: pattern),

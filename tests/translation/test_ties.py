@@ -134,7 +134,7 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
     sentence = _searched(cost, attention)
     settings = Settings(lag=3.0)
     document = SimpleNamespace(
-        settings=SimpleNamespace(of_search=settings),
+        settings=SimpleNamespace(of_search=settings, nbest=1),
         ties=lambda *_: {0: (1,)},
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
@@ -170,12 +170,27 @@ def test_a_draft_with_all_terms_in_their_places_is_taken_if_it_is_better(
     sentence = _searched(cost, [0.4, 0.6], finished)
     sentence.displaced, sentence.other_uses = displaced, other_uses
     monkeypatch.setattr(ties, "has_everything", lambda *_: True)
-    ties._take_better_draft(cast("Document", None), sentence)
+    document = SimpleNamespace(settings=SimpleNamespace(nbest=1))
+    ties._add_draft(cast("Document", document), sentence)
     assert (sentence.best.tokens == [7]) == is_taken
+
+
+def test_of_several_outputs_the_best_are_kept_each_once() -> None:
+    sentence = _searched(0.1, [0.4, 0.6])
+    known = sentence.best
+    others = [Hypothesis([token], -score, -1.0, [], True) for token, score in ((1, 0.2), (8, 9.0))]
+    sentence.add(others, 2)
+    assert [each.tokens for each in sentence.hypotheses] == [[1], [8]]
+    assert sentence.hypotheses[1] is known
+    sentence.add([Hypothesis([2], -0.3, -1.0, [], True)], 2)
+    assert [each.tokens for each in sentence.hypotheses] == [[1], [2]]
+    sentence.add([Hypothesis([3], -0.2, -1.0, [], True)], 1)
+    assert sentence.best.tokens == [1]
 
 
 def test_a_draft_that_lacks_a_term_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = _searched(0.1, [0.4, 0.6])
     monkeypatch.setattr(ties, "has_everything", lambda *_: False)
-    ties._take_better_draft(cast("Document", None), sentence)
+    document = SimpleNamespace(settings=SimpleNamespace(nbest=1))
+    ties._add_draft(cast("Document", document), sentence)
     assert sentence.best.tokens == [8]

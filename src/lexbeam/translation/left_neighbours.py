@@ -66,8 +66,7 @@ def search_with_other_neighbours(
     except InputError:  # with what ties displace there is no way
         return
     for sentence, hypotheses in zip(tries.values(), found, strict=True):
-        if hypotheses and hypotheses[0].score > sentence.best.score:
-            sentence.take(hypotheses, sentence.assigned)
+        sentence.add(hypotheses, document.settings.nbest)
 
 
 def _find_places(document: Document, sentence: SentenceState) -> Iterator[_Place]:

@@ -81,3 +81,10 @@ class SentenceState:
         """Keep what was found, and what it was searched with."""
         self.hypotheses = hypotheses
         self.searched = list(searched)
+
+    def add(self, hypotheses: Sequence[Hypothesis], most: int) -> None:
+        """Keep the best of what was found before and what was found besides, at most so many."""
+        found: dict[Tokens, Hypothesis] = {}
+        for each in (*self.hypotheses, *hypotheses):
+            found.setdefault(tuple(each.tokens), each)
+        self.hypotheses = sorted(found.values(), key=lambda each: -each.score)[:most]

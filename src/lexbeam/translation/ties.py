@@ -135,10 +135,9 @@ def search_tied(
         yield from _search_with_other_uses(document, again)
     searched = [each for each in sentences if each.hypotheses]
     yield from _search_thoroughly(document, searched)
-    if document.settings.nbest == 1:
-        yield from search_with_other_neighbours(document, searched)
-        for sentence in searched:
-            _take_better_draft(document, sentence)
+    yield from search_with_other_neighbours(document, searched)
+    for sentence in searched:
+        _add_draft(document, sentence)
 
 
 def _search_with_other_uses(
@@ -204,19 +203,18 @@ def _search_thoroughly(
     except InputError:  # with what ties displace there is no way
         return
     for (sentence, _), hypotheses in zip(looks, found, strict=True):
-        if hypotheses and hypotheses[0].score > sentence.best.score:
-            sentence.take(hypotheses, sentence.assigned)
+        sentence.add(hypotheses, document.settings.nbest)
 
 
-def _take_better_draft(document: Document, sentence: SentenceState) -> None:
-    """Take the draft of a sentence if it has every term in its place, and the better score."""
-    draft = sentence.best.draft
+def _add_draft(document: Document, sentence: SentenceState) -> None:
+    """Let the draft of a sentence count as found if it has every term in its place."""
+    draft = next((each.draft for each in sentence.hypotheses if each.draft is not None), None)
     if draft is None or not draft.finished or sentence.other_uses:
         return
     if any(find_subsequence(draft.tokens, each) for each in sentence.displaced or ()):
         return
-    if draft.score > sentence.best.score and has_everything(document, sentence, draft):
-        sentence.take([draft], sentence.assigned)
+    if draft.score > sentence.hypotheses[-1].score and has_everything(document, sentence, draft):
+        sentence.add([draft], document.settings.nbest)
 
 
 def competes(document: Document, sentence: SentenceState) -> bool:
