@@ -14,6 +14,7 @@ from lexbeam.errors import InputError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.search.settings import Settings
+from lexbeam.text.phrases import Spelling
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import left_neighbours
 from lexbeam.translation.document import Document
@@ -110,6 +111,14 @@ def test_other_terms_are_left_as_they_are(
 ) -> None:
     sentence = _sentence(tokens, log_probs)
     generator = left_neighbours.search_with_other_neighbours(_document(pattern), [sentence])
+    assert next(generator, None) is None
+
+
+@pytest.mark.parametrize("ways", [((0, 1),), ((0, 1), (0, 5))], ids=["one way", "two ways"])
+def test_what_an_output_has_to_begin_with_stays(ways: tuple[tuple[int, ...], ...]) -> None:
+    sentence = _sentence([0, 1, *TERM, 4], [-1, -1, -20, 0, -1, -1])
+    sentence.prefix = SpelledPrefix(tuple(Spelling(ids, "") for ids in ways))
+    generator = left_neighbours.search_with_other_neighbours(_document(), [sentence])
     assert next(generator, None) is None
 
 

@@ -80,7 +80,7 @@ def _find_places(document: Document, sentence: SentenceState) -> Iterator[_Place
         pattern = document.demand(piece.unit).pattern(piece.first, piece.last)
         spans = ((at, at + len(f)) for f in _forms(pattern) for at in find_subsequence(tokens, f))
         start, end = min(spans, key=lambda span: min(log_probs[slice(*span)]), default=(0, 0))
-        earlier = [begin for begin in begins if len(sentence.prefix.forced) <= begin < start]
+        earlier = [begin for begin in begins if sentence.prefix.longest <= begin < start]
         if earlier and min(log_probs[start:end]) < UNLIKELY:
             term, said = tokens[start:end], tokens[:end]
             yield _Place(sentence, tokens[: earlier[-1]], term, said, sum(log_probs[:end]))
