@@ -97,9 +97,9 @@ def test_not_this_and_undo(page: Page) -> None:
 def test_typing_the_beginning(page: Page) -> None:
     write(page, "The password is wrong.", "Das Kennwort ist falsch.")
     page.locator("#prefix").press_sequentially("Ihr")
-    expect(page.locator("#target")).to_contain_text("Ihr Kennwort ist")
+    expect(page.locator("#target")).to_contain_text("Ihr Passwort ist")
     page.locator("#prefix").press("Tab")
-    assert page.input_value("#prefix") == "Ihr Kennwort "
+    assert page.input_value("#prefix") == "Ihr Passwort "
 
 
 def test_all_by_keyboard(page: Page) -> None:
@@ -160,7 +160,7 @@ def test_the_trace_opens(page: Page) -> None:
 
 
 def test_a_word_lights_up_its_source(page: Page) -> None:
-    write(page, "Hello. Restart the computer.", "Hallo! Starten Sie den Computer neu.")
+    write(page, "Hello. Restart the computer.", "Hallo. Starten Sie den Computer neu.")
     page.hover('.word:text-is("Computer")')
     assert page.text_content("#backdrop mark") == "computer"
 

@@ -87,6 +87,7 @@ def test_words_beside_marks_are_terms() -> None:
         "server",
         "server",
     ]
+    assert found("Press <b>user</b>server, </i>process.") == ["user", "server", "process"]
     named = Glossary.from_terms({"java.sql": "Paket"})
     assert len(named.find("See java.sql.process.").entries) == 1
 
