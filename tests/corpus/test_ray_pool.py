@@ -137,8 +137,15 @@ def test_nothing_is_lost_and_nothing_twice(raylets: RunningCluster, tmp_path: Pa
     command = ["in.txt", "-o", "out", *FAST, "--ray", raylets.address, "--processes", "4"]
     out = tmp_path / "out"
     run = start(command, tmp_path, LOOPBACK)
-    wait_for(lambda: workers(raylets), run)
-    os.kill(workers(raylets)[0], signal.SIGKILL)
+    # A worker goes by this name only while it works: the first that is seen is the one.
+    at_work: list[int] = []
+
+    def is_one_seen() -> bool:
+        at_work.extend(workers(raylets))
+        return bool(at_work)
+
+    wait_for(is_one_seen, run)
+    os.kill(at_work[0], signal.SIGKILL)
     wait_for(lambda: len(parts(out)) >= 2, run)
     raylets.kill_node()
     seen = len(parts(out))

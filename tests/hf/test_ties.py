@@ -22,6 +22,7 @@ from lexbeam.models import bundle
 from lexbeam.models.engines.transformers import TransformersEngine
 from lexbeam.models.importers.huggingface import import_checkpoint
 from lexbeam.models.model import Model
+from lexbeam.search.arrays import PAD
 from lexbeam.search.beam_search import decode
 from lexbeam.search.draft import Draft
 from lexbeam.text.word_boundaries import contains
@@ -191,7 +192,7 @@ def test_what_a_draft_says_for_the_source_is_displaced(marian: InPlace) -> None:
     cat = ties.tokens[0][0]
     attention[: len(said), 0, cat[0]] = np.array([0.1, 0.8, 0.1, 0.7])[word]
     draft = Draft(
-        np.zeros(0), np.array([len(said)]), np.zeros(1), np.array(said)[:, None], attention
+        np.zeros(0), np.array([len(said)]), np.zeros(1), np.array([*said, PAD])[:, None], attention
     )
     displaced = ties.find_displaced(0, draft.hypothesis(0, 1.0))
     written = {tokenizer.decode(each).strip() for each in displaced}
