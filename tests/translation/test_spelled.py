@@ -208,3 +208,10 @@ def test_alternatives_that_can_share_words_are_not_counted_by_the_search(
     for times, counted in ((1, True), (2, is_exact)):
         demand = spell(target, {"any": forms, "exactly": times})
         assert limit_exact([demand])[0].is_exact == counted
+
+
+def test_a_form_that_is_avoided_does_not_count_as_said(target: TargetText) -> None:
+    spelled = spell(target, {"any": ["gato", "cat"], "exactly": 1}, ["gato"])
+    assert spelled.surface.parts == (("cat",),)
+    assert spelled.surface.find("Gato cat", 2) == [((5, 8),)]
+    assert spelled.asked.parts == (("gato", "cat"),)  # what was asked for is reported as it is

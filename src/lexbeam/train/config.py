@@ -129,6 +129,9 @@ class AlignmentConfig:
     """Of the loss of the alignment beside that of the translation; 0: text is not aligned."""
     head: int = 0
     """The head that learns it, of the last decoder layer's attention to the source."""
+    replace: float = 0.0
+    """Share of the source words with one clear translation that are replaced by other words, so
+    that the model learns to go on from a term that it would not have chosen; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +270,12 @@ def _check(config: RunConfig, path: Path) -> None:
         (0 <= training.start_share < 1, "training.start_share", share),
         (training.start or not training.start_share, "training.start_share", "0 without a start"),
         (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
+        (0 <= config.alignment.replace < 1, "alignment.replace", share),
+        (
+            config.alignment.weight or not config.alignment.replace,
+            "alignment.replace",
+            "0 without alignment.weight",
+        ),
         (
             config.shortlist.translations == 0
             or (config.shortlist.translations > 0 and network.kind == "transformer"),

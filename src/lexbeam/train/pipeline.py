@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -19,7 +21,7 @@ from lexbeam.errors import InputError
 from lexbeam.models.bundle import add_shortlist
 from lexbeam.train import checkpoint
 from lexbeam.train.alignment import Alignments, align, concatenate
-from lexbeam.train.batches import EncodedPairs
+from lexbeam.train.batches import EncodedPairs, Ids
 from lexbeam.train.config import Corpus, RunConfig, read_config, to_table
 from lexbeam.train.corpus import Pair, read_clean, read_pairs
 from lexbeam.train.evaluate import measure_bleu
@@ -29,6 +31,7 @@ from lexbeam.train.guide import Guide
 from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
 from lexbeam.train.networks import make_network
 from lexbeam.train.parts import TiedNetwork
+from lexbeam.train.replacement import WordReplacement
 from lexbeam.train.shortlist import from_alignments
 from lexbeam.train.start import copy_vocabulary, load_weights, mix_with_start
 from lexbeam.train.vocabulary import Vocabulary, load_vocabulary, train_vocabulary
@@ -135,10 +138,13 @@ def align_material(config: RunConfig, material: Material) -> Material:
 def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) -> Trainer:
     """Make a trainer that stands where the last run in its directory stopped."""
     longest = config.data.max_tokens
+    replacement = make_replacement(config, material)
 
     def make_epoch(epoch: int) -> EncodedPairs:
         pairs = build_examples(material.train, config.seed, epoch, longest * CHARACTERS_A_TOKEN)
-        return encode_pairs(material.vocabulary, pairs, longest, material.guide)
+        rng = np.random.default_rng((config.seed, epoch))
+        replacing = partial(replacement.replace, rng=rng) if replacement else None
+        return encode_pairs(material.vocabulary, pairs, longest, material.guide, replacing)
 
     def measure(_: nn.Module) -> dict[str, float]:
         return measure_bleu(network, material.vocabulary, material.dev)
@@ -153,16 +159,31 @@ def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) ->
     return trainer
 
 
+def make_replacement(config: RunConfig, material: Material) -> WordReplacement | None:
+    """Return what replaces source words, if that is asked for."""
+    share = config.alignment.replace
+    if not share:
+        return None
+    alignments = concatenate(material.alignments)
+    return WordReplacement(material.vocabulary.pieces, alignments, share)
+
+
 def encode_pairs(
     vocabulary: Vocabulary,
     examples: Sequence[Example],
     max_tokens: int,
     guide: Guide | None = None,
+    replacing: Callable[[Ids, Ids, Sequence[Sequence[int]]], Ids] | None = None,
 ) -> EncodedPairs:
-    """Cut examples into pieces and leave out those that are too long."""
-    sources = vocabulary.encode([example.source for example in examples])
+    """Cut examples into pieces and leave out those that are too long.
+
+    ``replacing`` returns the sources with some words replaced.
+    """
+    sources: Ids = vocabulary.encode([example.source for example in examples])
     targets = vocabulary.encode([example.target for example in examples])
     parts = [example.parts for example in examples]
+    if replacing:
+        sources = replacing(sources, targets, parts)
     encoded = EncodedPairs(sources, targets, max_tokens, guide, parts)
     if not len(encoded):
         raise InputError(f"no pair has fewer than data.max_tokens = {max_tokens} tokens a side")

@@ -41,13 +41,16 @@ class SpelledConstraint:
             prefix = asked.parts[0][0]
             shown = target.spell_prefix(prefix.rstrip()).surface + prefix[len(prefix.rstrip()) :]
             return cls(asked, replace(asked, parts=((shown,),)), ())
-        surfaces = tuple(tuple(target.spell(f).surface for f in part) for part in asked.parts)
-        parts = _spell_parts(asked, target, avoided)
-        return cls(asked, replace(asked, parts=surfaces), parts)
+        ways = _ways_by_form(asked, target, avoided)
+        # What is avoided does not count as said, not even with a capital at the start.
+        surfaces = tuple(tuple(target.spell(form).surface for form in part) for part in ways)
+        return cls(asked, replace(asked, parts=surfaces), _all_ways(ways))
 
     def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> SpelledConstraint:
         """Return the same with a space before each form, if the vocabulary can write it."""
-        return replace(self, parts=_spell_parts(self.asked, target, avoided, spaced=True))
+        return replace(
+            self, parts=_all_ways(_ways_by_form(self.asked, target, avoided, spaced=True))
+        )
 
     def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
         """Return the same with one more spelling of its first part, as whole words."""
@@ -265,25 +268,38 @@ def phrase_pattern(forms: tuple[Form, ...]) -> Tokens | Pattern:
     return forms[0].tokens if is_plain else Pattern((forms,), may_overlap=True)
 
 
-def _spell_parts(
+def _ways_by_form(
     asked: Constraint, target: TargetText, avoided: Sequence[Constraint], spaced: bool = False
-) -> tuple[tuple[Spelling, ...], ...]:
+) -> list[dict[str, list[Spelling]]]:
+    """Return for each part its forms that can be written without what is avoided, spelled."""
     parts = []
     for number, part in enumerate(asked.parts, 1):
         ends = asked.at_end and number == len(asked.parts)
-        ways = dict.fromkeys(
-            way
+        ways = {
+            form: [
+                way
+                for way in _usable_ways(_spell(form, asked, target, spaced), avoided)
+                if not (ends and _goes_beyond(way, form))
+            ]
             for form in part
-            for way in _usable_ways(_spell(form, asked, target, spaced), avoided)
-            if not (ends and _goes_beyond(way, form))
-        )
-        if not ways:
+        }
+        usable = {form: found for form, found in ways.items() if found}
+        if not usable:
             raise ConstraintError(
                 f"{quoted(' | '.join(part))} can't be written without what is avoided: "
                 "drop one of them"
             )
-        parts.append(tuple(ways))
-    return tuple(parts)
+        parts.append(usable)
+    return parts
+
+
+def _all_ways(
+    parts: Iterable[Mapping[str, Sequence[Spelling]]],
+) -> tuple[tuple[Spelling, ...], ...]:
+    """Return the spellings of each part, whatever form they are of."""
+    return tuple(
+        tuple(dict.fromkeys(way for ways in part.values() for way in ways)) for part in parts
+    )
 
 
 def _usable_ways(ways: Iterable[Spelling], avoided: Sequence[Constraint]) -> list[Spelling]:
