@@ -9,7 +9,7 @@ from lexbeam.train.replacement import WordReplacement
 PIECES = [
     "</s>",
     *(SPACE + word for word in ("the", "file", "is", "open", "data")),
-    *(SPACE + word for word in ("die", "Datei", "Datenbank", "ist", "offen")),
+    *(SPACE + word for word in ("die", "Datei", "Datenbank", "ist", "offen", "Azure")),
     "base",
     ".",
     SPACE,
@@ -70,6 +70,21 @@ def test_short_words_and_punctuation_stay() -> None:
         first, second = replace(alignments(ONE_TO_ONE, ONE_TO_ONE), seed=seed)
         assert (first[0], first[-3], first[-1]) == (ID["the"], ID["is"], ID["."])
         assert (second[0], second[-3], second[-1]) == (ID["the"], ID["is"], ID["."])
+
+
+def test_a_name_that_is_copied_stays() -> None:
+    sources, targets = (
+        [ids(f"{words} {name}") for name in ("Azure", "data base", "file", "data base")]
+        for words in ("the", "die")
+    )
+    targets[1:] = [ids("die Datenbank"), ids("die Datei"), ids("die Datenbank")]
+    links = alignments(*[([(0, 0), (1, 1)], 2, 2)] * 4)
+    replacement = WordReplacement(PIECES, links, 0.999)
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        replaced = replacement.replace(sources, targets, [(i,) for i in range(4)], rng)
+        assert replaced[0] == sources[0]
+        assert sum(new == sources[0] for new in replaced) == 1
 
 
 def test_an_example_with_other_words_than_its_pair_stays() -> None:

@@ -37,9 +37,11 @@ class _Words:
     """The example of each. # shape: (words,)"""
     first: Numbers
     """The first word of each example, and the end of all. # shape: (examples + 1,)"""
+    head: NDArray[np.int32]
+    """The first piece of each. # shape: (words,)"""
     is_usable: Mask
-    """Whether a word is long enough, has only letters, and does not begin a sentence, where any
-    word has a capital. # shape: (words,)"""
+    """Whether a word is long enough, has only letters, stands behind a space, and does not begin a
+    sentence, where any word has a capital. # shape: (words,)"""
     is_capital: Mask
     """Whether it begins with a capital. # shape: (words,)"""
 
@@ -52,6 +54,7 @@ class WordReplacement:
         self._words = PieceWords(pieces)
         self._letters = np.array([len(piece) for piece in bare])
         self._is_other = np.array([bool(piece) and not piece.isalpha() for piece in bare])
+        self._is_spaced = np.array([piece.startswith(SPACE) for piece in pieces])
         self._is_capital = np.array([piece[:1].isupper() for piece in bare])
         self._alignments = alignments
         self._share = share
@@ -71,6 +74,7 @@ class WordReplacement:
         source, target = self._split(sources), self._split(targets)
         drawn = np.flatnonzero(source.is_usable & (rng.random(len(source.example)) < self._share))
         linked = self._only_translations(source, target, drawn, parts)
+        linked[source.head[drawn] == target.head[linked]] = -1  # it is copied, as names are
         others: dict[int, int] = {}
         for capital in (False, True):
             same = drawn[(linked >= 0) & (target.is_capital[linked] == capital)]
@@ -120,13 +124,14 @@ class WordReplacement:
         first = np.searchsorted(starts, np.append(0, ends))
         letters = np.add.reduceat(self._letters[ids], starts)
         has_other = np.logical_or.reduceat(self._is_other[ids], starts)
-        is_usable = (letters >= SHORTEST) & ~has_other
+        is_usable = (letters >= SHORTEST) & ~has_other & self._is_spaced[ids[starts]]
         is_usable[first[:-1]] = False
         is_mark = self._letters[ids[starts]] == 0  # a space, before a piece that goes without one
         return _Words(
             starts=np.append(starts, len(ids)),
             example=np.searchsorted(ends, starts, side="right"),
             first=first,
+            head=ids[starts],
             is_usable=is_usable,
             is_capital=self._is_capital[ids[np.minimum(starts + is_mark, len(ids) - 1)]],
         )
