@@ -111,42 +111,43 @@ def test_what_is_impossible_is_refused_with_ties_as_without(
 
 
 def _searched(cost: float, attention: list[float], finished: bool = True) -> SentenceState:
-    """Return a sentence whose output costs so much more than its draft of a single token."""
+    """Return a sentence whose output costs so much more than its draft, in all and per token."""
     attends = np.array([attention, [1.0, 0.0]])
-    draft = Hypothesis([7], -0.5, -1.0, [], finished, attention=attends)
+    draft = Hypothesis([7], -0.5, -1.5, [], finished, attention=attends)
     sentence = SentenceState(Part("a", ""), (3, 4), SpelledPrefix(), [])
-    sentence.take([Hypothesis([8], -0.5 - cost, -1.0, [], True, draft=draft)], [])
+    sentence.take([Hypothesis([8], -0.5 - cost, -1.5 - cost, [], True, draft=draft)], [])
     return sentence
 
 
 @pytest.mark.parametrize(
-    ("cost", "attention", "lags"),
+    ("cost", "terms", "attention", "is_searched"),
     [
-        (0.6, [0.4, 0.6], []),
-        (0.8, [0.4, 0.6], [3.0]),
-        (1.1, [0.4, 0.6], [None]),
-        (0.6, [0.6, 0.4], [None]),
+        (11.9, 1, [0.4, 0.6], False),
+        (12.1, 1, [0.4, 0.6], True),
+        (12.1, 2, [0.4, 0.6], False),  # so much for each of two terms
+        (24.1, 2, [0.4, 0.6], True),
+        (0.6, 1, [0.6, 0.4], True),
     ],
 )
 def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
-    cost: float, attention: list[float], lags: list[float | None]
+    cost: float, terms: int, attention: list[float], is_searched: bool
 ) -> None:
     sentence = _searched(cost, attention)
     settings = Settings(lag=3.0)
     document = SimpleNamespace(
         settings=SimpleNamespace(of_search=settings, nbest=1),
-        ties=lambda *_: {0: (1,)},
+        ties=lambda *_: {number: (1,) for number in range(terms)},
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
-    better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -9.0, -9.0, [], True)
+    better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -99.0, -99.0, [], True)
     for found in (worse, better):
         generator = ties._search_thoroughly(cast("Document", document), [sentence])
         looks = cast("list[object]", next(generator, []))
-        assert looks == [(lag, True) for lag in lags]
+        assert looks == [(None, True)] * is_searched  # nothing is dropped for its lag
         if looks:
             with pytest.raises(StopIteration):
                 generator.send([[found]] * len(looks))
-        assert (sentence.best is found) == (bool(lags) and found is better)
+        assert (sentence.best is found) == (is_searched and found is better)
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,9 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.sentence import SentenceState
 
-COSTLY = 0.7
-"""What terms may cost a sentence per token, next to its draft, before it is searched once more."""
-
-VERY_COSTLY = 1.0
-"""What they may cost before nothing is dropped for its lag in that search."""
+COSTLY = 12.0
+"""How much less probable, in logarithms, each tied constraint may make an output than its draft is
+before the sentence is searched once more."""
 
 
 def find_sources(constraints: Constraints, text: str) -> Constraints:
@@ -160,10 +158,17 @@ def _search_with_other_uses(
         yield from document.search(sentences)
 
 
-def _cost(sentence: SentenceState) -> float:
-    """Return what terms cost a sentence per token, next to its draft; 0 if it has none."""
+def _cost(document: Document, sentence: SentenceState) -> float:
+    """Return how much less probable each tied constraint makes a sentence than its draft is.
+
+    That is not counted per token: in a long sentence a term that is out of place costs little of
+    the mean. Without a draft or ties it is 0.
+    """
     draft = sentence.best.draft
-    return 0.0 if draft is None else draft.score - sentence.best.score
+    if draft is None:
+        return 0.0
+    ties = len(document.ties(sentence, sentence.assigned))
+    return (draft.log_prob - sentence.best.log_prob) / max(ties, 1)
 
 
 def _has_places(document: Document, sentence: SentenceState) -> bool:
@@ -184,25 +189,21 @@ def _search_thoroughly(
     """Search once more where terms cost much, with a wider beam; keep what has the better score.
 
     What has to stand before a term is mostly found at once. Where it is not, the output is much
-    worse than it would have to be, and reads so. Where terms cost very much, or a draft does not
-    show when one is due, what has yet to say it must not be dropped for its lag.
+    worse than it would have to be, and reads so. The same where a draft does not show when a term
+    is due. What has yet to say the term must not be dropped for its lag then.
     """
     keeps_all = replace(document.settings.of_search, lag=None)
-    looks = [
-        (each, document.job(each, each.assigned, thorough=True))
+    costly = [
+        each
         for each in sentences
-        if COSTLY < _cost(each) <= VERY_COSTLY
+        if _cost(document, each) > COSTLY or not _has_places(document, each)
     ]
-    looks += [
-        (each, document.job(each, each.assigned, keeps_all, thorough=True))
-        for each in sentences
-        if _cost(each) > VERY_COSTLY or not _has_places(document, each)
-    ]
+    looks = [document.job(each, each.assigned, keeps_all, thorough=True) for each in costly]
     try:
-        found = (yield [job for _, job in looks]) if looks else []
+        found = (yield looks) if looks else []
     except InputError:  # with what ties displace there is no way
         return
-    for (sentence, _), hypotheses in zip(looks, found, strict=True):
+    for sentence, hypotheses in zip(costly, found, strict=True):
         sentence.add(hypotheses, document.settings.nbest)
 
 
