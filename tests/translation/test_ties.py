@@ -136,7 +136,7 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
     settings = Settings(lag=3.0)
     document = SimpleNamespace(
         settings=SimpleNamespace(of_search=settings, nbest=1),
-        ties=lambda *_: {number: (1,) for number in range(terms)},
+        ties=lambda *_: dict.fromkeys(range(terms), (1,)),
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
     better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -99.0, -99.0, [], True)
