@@ -122,10 +122,10 @@ def _searched(cost: float, attention: list[float], finished: bool = True) -> Sen
 @pytest.mark.parametrize(
     ("cost", "terms", "attention", "is_searched"),
     [
-        (11.9, 1, [0.4, 0.6], False),
-        (12.1, 1, [0.4, 0.6], True),
-        (12.1, 2, [0.4, 0.6], False),  # so much for each of two terms
-        (24.1, 2, [0.4, 0.6], True),
+        (12.9, 1, [0.4, 0.6], False),
+        (13.1, 1, [0.4, 0.6], True),
+        (13.1, 2, [0.4, 0.6], False),  # so much for each of two terms
+        (26.1, 2, [0.4, 0.6], True),
         (0.6, 1, [0.6, 0.4], True),
     ],
 )

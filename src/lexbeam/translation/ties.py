@@ -26,7 +26,7 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.sentence import SentenceState
 
-COSTLY = 12.0
+COSTLY = 13.0
 """How much less probable, in logarithms, each tied constraint may make an output than its draft is
 before the sentence is searched once more."""
 
