@@ -232,3 +232,68 @@ def test_a_narrow_beam_with_what_has_ended_set_aside(seed: int, beam_size: int) 
     tokens, score = aside_by_hand(scorer, beam_size, 5)
     assert found.tokens == tokens
     assert found.score == pytest.approx(score)
+
+
+def _table(rows: list[list[float]]) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        table: np.ndarray = np.log(np.array(rows))
+    return table
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead", "beam"])
+@pytest.mark.parametrize(
+    ("ends", "row", "beam_size"),
+    [([1, 3], [0.1, 0.1, 0.1, 0.6, 0.1], 1), ([1, 3, 4], [0.05, 0.1, 0.05, 0.4, 0.3, 0.1], 2)],
+)
+def test_tokens_that_would_end_too_early_do_not_hide_the_others(
+    algorithm: str, ends: list[int], row: list[float], beam_size: int
+) -> None:
+    scorer = TableScorer(_table([row] * len(row)), bos=0, eos=1)
+    scorer.ends = ends  # type: ignore[attr-defined]
+    found = decode(
+        scorer,
+        [[7]],
+        [[[0]]],
+        [[[2, 0]]],
+        prefix=[[2]],
+        max_length=10,
+        beam_size=beam_size,
+        algorithm=algorithm,
+    )[0][0]
+    assert found.tokens[0] == 2
+    assert 0 in found.tokens[2:]
+
+
+def test_an_end_that_is_ruled_out_is_taken_where_nothing_else_is_left() -> None:
+    scorer = TableScorer(_table([[0, 0, 1.0], [0.4, 0.3, 0.3], [1.0, 0, 0]]), bos=2, eos=1)
+    alone = decode(scorer, [[7]], [[[0]]], [[[0, 2]]], max_length=3, aside=True)
+    assert alone[0][0].tokens == [0]
+    prefixes = [None, [0, 2]]
+    given = [[[0]], []], [[[0, 2]], []]
+    both = decode(scorer, [[7], [7]], *given, prefix=prefixes, max_length=3, aside=True)
+    assert both[0] == alone[0]
+
+
+def test_what_is_set_aside_does_not_depend_on_the_prefix_of_another_sentence() -> None:
+    scorer = TableScorer(_table([[0, 0, 1.0], [0.4, 0.3, 0.3], [1.0, 0, 0]]), bos=2, eos=1)
+    alone = decode(scorer, [[7]], [[]], max_length=3, aside=True, nbest=3)
+    prefixes = [None, [0]]
+    both = decode(scorer, [[7], [7]], [[], []], prefix=prefixes, max_length=3, aside=True, nbest=3)
+    assert both[0] == alone[0]
+
+
+def test_log_probabilities_of_tokens_have_no_penalty_in_them() -> None:
+    alignment = np.ones((3, 1))
+    scorer = TableScorer(_table([[0.1, 0.6, 0.3]] * 3), bos=0, eos=1, alignment=alignment)
+    soft = Pattern(((Form((2,)),),), penalty=0.5)
+    found = decode(scorer, [[7]], [[soft]], ties=[{0: [0]}], max_length=3, length_penalty=0)[0][0]
+    assert found.met == [False]
+    assert found.log_probs == pytest.approx([found.log_prob])
+
+
+@pytest.mark.parametrize("phrases", [[], [[2]]])
+def test_a_scorer_does_not_stop_an_output_within_its_prefix(phrases: list[list[int]]) -> None:
+    scorer = TableScorer(_table([[0.3, 0.2, 0.3, 0.2]] * 4), bos=0, eos=1)
+    scorer.stops = lambda _, __, token: token == 2  # type: ignore[attr-defined]
+    found = decode(scorer, [[7]], [phrases], prefix=[[2, 0]], max_length=4)[0][0]
+    assert found.tokens[:2] == [2, 0]

@@ -21,7 +21,7 @@ from lexbeam.search.automaton.trace import met_phrases, walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.request import Request, listed
-from lexbeam.search.scorer import Scorer
+from lexbeam.search.scorer import Scorer, Scores
 from lexbeam.search.selection import Selection
 from lexbeam.search.settings import Settings
 
@@ -85,11 +85,28 @@ class FinishingRules:
         ended: BoolArray = tokens == self.eos if self.tokens is None else self.tokens[tokens]
         return ended
 
-    def of_candidates(self, candidates: Candidates, state: Any, last: BoolArray) -> BoolArray:
+    def close_ends(self, scores: Scores, may_end: BoolArray) -> Scores:
+        """Close the tokens that would end a hypothesis too early; ``may_end`` is that of each row.
+
+        Else they might be all that is looked at, and nothing would be left.
+        """
+        if self.tokens is None:
+            return scores
+        too_early = self.tokens[scores.top_ids] & ~may_end[:, None]
+        return scores._replace(top_scores=np.where(too_early, -np.inf, scores.top_scores))
+
+    def of_candidates(
+        self,
+        candidates: Candidates,
+        state: Any,
+        last: BoolArray,
+        forced: BoolArray | None = None,
+    ) -> BoolArray:
         """Return a mask of the candidates that end. # shape: (sentences, candidates).
 
-        ``last`` marks the sentences at their limit, # shape: (sentences,); ``state`` is what the
-        scorer returned for this step.
+        ``last`` marks the sentences at their limit, ``forced`` those in their prefix, where a
+        scorer has no reason to stop, # shape: (sentences,); ``state`` is what the scorer returned
+        for this step.
         """
         ended = self.by_token(candidates.token)
         if self.stops is not None:
@@ -97,7 +114,7 @@ class FinishingRules:
             stopped = np.asarray(self.stops(state, rows, candidates.token), np.bool_)
             if stopped.shape != rows.shape:
                 raise ScorerError(f"the scorer's stops has shape {stopped.shape}, not {rows.shape}")
-            ended = ended | stopped
+            ended = ended | (stopped if forced is None else stopped & ~forced[:, None])
         return ended | last[:, None] if self.cut and last.any() else ended
 
     def close_early(
@@ -197,7 +214,10 @@ class OutputReader:
         if automaton is not None and automaton.soft and automaton.layouts[sentence].soft:
             *_, states = walk(automaton, sentence, tokens)
             met = met_phrases(automaton, sentence, states)
-            paid += float(automaton.soft.may_end(states.node, states.seen)[1][0])
+            given_up = float(automaton.soft.may_end(states.node, states.seen)[1][0])
+            paid += given_up
+            if log_probs is not None:
+                log_probs[-1] += given_up
         log_prob, score = float(log_prob), float(score)
         if paid:
             log_prob += paid

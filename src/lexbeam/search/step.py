@@ -169,6 +169,7 @@ class SearchStep:
             unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
             may_end = may_end._replace(penalty=unpaid)
         scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
+        scores = self.finishing.close_ends(scores, may_end.allowed)
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
@@ -276,8 +277,12 @@ class SearchStep:
         refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
-        if self.finishing.aside and self.closed is None:
-            possible[:, 0] = scores.ask_scores[:, 0]  # no promise depends on this end
+        if self.finishing.aside:
+            # No promise depends on the end of what can go on.
+            goes_on = (scores.top_scores > -np.inf).any(axis=1)
+            if self.closed is not None:
+                goes_on &= ~self.closed[_sentence_of(beam, live)]
+            possible[goes_on, 0] = scores.ask_scores[goes_on, 0]
         return scores._replace(ask_scores=possible)
 
     def _open(
@@ -294,7 +299,8 @@ class SearchStep:
 
     def _ends(self, candidates: Candidates) -> BoolArray:
         """Return a mask of the candidates that end. # shape: (sentences, candidates)."""
-        return self.finishing.of_candidates(candidates, self.model_state, self.limit.is_last)
+        given = candidates, self.model_state, self.limit.is_last, self.prefix.forced
+        return self.finishing.of_candidates(*given)
 
 
 def _close_early(
