@@ -14,7 +14,7 @@ NO_LISTS = str, bytes, Mapping, Set
 def count_sources(sources: Any) -> int:
     """Return how many sources there are, or say that they are no list."""
     try:
-        if not isinstance(sources, NO_LISTS):
+        if not isinstance(sources, Mapping | Set):
             return len(sources)
     except TypeError:
         pass
