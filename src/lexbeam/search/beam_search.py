@@ -97,7 +97,8 @@ def decode(
     window = WINDOWS[read_flag("thorough", thorough)]
     size, eos, holds = scorer.vocabulary_size, scorer.eos, can_hold(scorer)
     words = WordBoundaries.of(boundary, closing, size, eos, starting, joining, marking)
-    requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
+    ends = {eos, *getattr(scorer, "ends", ())}
+    requests = read_requests(number, phrases, avoid, prefix, size, ends, words, whole_prefix, holds)
     if not requests:
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None

@@ -7,7 +7,7 @@ the phrase named.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, Literal
@@ -71,14 +71,15 @@ def read_requests(
     avoid: Sequence[Any] | None,
     prefix: Sequence[Any] | None,
     vocabulary_size: int,
-    eos: int,
+    ends: Collection[int],
     words: WordBoundaries | None = None,
     whole_prefix: Sequence[bool] | None = None,
     can_hold: bool = True,
 ) -> list[Request]:
     """Return one checked request per sentence.
 
-    ``can_hold`` says whether an avoided word may be begun by a longer one (`search.scorer`).
+    ``ends`` are the tokens that end an output; ``can_hold`` says whether an avoided word may be
+    begun by a longer one (`search.scorer`).
 
     Raises:
         InputError: a list does not have one entry per sentence.
@@ -93,7 +94,7 @@ def read_requests(
     whole = per_sentence("whole_prefix", whole_prefix, sentences)
     requests = []
     for i in range(sentences):
-        reader = _Reader(i, vocabulary_size, eos)
+        reader = _Reader(i, vocabulary_size, ends)
         request = Request(
             tuple(reader.constraints(phrases[i])),
             tuple(reader.avoided(avoid[i])),
@@ -142,7 +143,7 @@ class _Reader:
 
     sentence: int
     vocabulary_size: int
-    eos: int
+    ends: Collection[int]
 
     def constraints(self, given: Any) -> list[TokenConstraint]:
         """Return what a sentence must have; patterns are checked as their phrases are."""
@@ -291,7 +292,7 @@ class _Reader:
                     f"of {self.vocabulary_size}",
                     name.subject(tokens),
                 )
-            if token == self.eos:
+            if token in self.ends:
                 raise self._error(
                     f"{name} {{}} has the end-of-sentence token {token} in it",
                     name.subject(tokens),
