@@ -30,7 +30,7 @@ from lexbeam.search.lists import count_sources
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold, refuse_no_scorer
+from lexbeam.search.scorer import Scorer, can_attend, can_hold, read_ends
 from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
@@ -73,36 +73,30 @@ def decode(
         avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
-        max_length: most tokens of an output without its end, up to 1,000,000; one number, or one
-            per sentence.
+        max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended: phrases are whole words then.
         closing: marks those that end a word, whatever follows.
         starting: marks those that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
         marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
         observer: is called after every step with what it did.
-        aside: what has ended leaves its slot; in the paper it keeps it.
-        cut: at ``max_length`` an output may stop without the end of sentence.
+        aside: what has ended leaves its slot. cut: an output may stop at ``max_length`` as it is.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
         align: give each output its attention, if the model can attend.
-        settings: how to search (`Settings`).
-        arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
+        settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """
-    settings, number = _read_settings(settings, arguments), count_sources(sources)
-    refuse_no_scorer(scorer)
-    _refuse_uncallable(observer=observer, find_displaced=find_displaced)
-    aside, cut, align = read_flag("aside", aside), read_flag("cut", cut), read_flag("align", align)
-    window = WINDOWS[read_flag("thorough", thorough)]
-    size, eos, holds = scorer.vocabulary_size, scorer.eos, can_hold(scorer)
+    ends, settings = read_ends(scorer), _read_settings(settings, arguments)
+    _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough)
+    size, eos, number = scorer.vocabulary_size, scorer.eos, count_sources(sources)
     words = WordBoundaries.of(boundary, closing, size, eos, starting, joining, marking)
-    ends = {eos, *getattr(scorer, "ends", ())}
-    requests = read_requests(number, phrases, avoid, prefix, size, ends, words, whole_prefix, holds)
-    if not requests:
+    asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
+    if not (requests := read_requests(number, *asked)):
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
+    window = WINDOWS[bool(thorough)]
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
@@ -115,11 +109,13 @@ def _read_settings(given: Any, arguments: Mapping[str, Any]) -> Settings:
     return replace(Settings() if given is None else given, **arguments)
 
 
-def _refuse_uncallable(**given: Any) -> None:
-    """Raise if one of these arguments is neither None nor a function."""
-    for name, function in given.items():
+def _refuse_wrong_kinds(functions: tuple[Any, Any], *flags: Any) -> None:
+    """Raise if an argument of `decode` is no function, or neither true nor false."""
+    for name, function in zip(("observer", "find_displaced"), functions, strict=True):
         if function is not None and not callable(function):
             raise InputError(f"{name} must be a function, not {function!r:.80}")
+    for name, flag in zip(("aside", "cut", "align", "thorough"), flags, strict=True):
+        read_flag(name, flag)
 
 
 class Sentences(NamedTuple):

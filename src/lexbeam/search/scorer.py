@@ -164,8 +164,12 @@ _SCORES = np.dtype(np.float32), np.dtype(np.float64)
 _IDS = np.dtype(np.int64)
 
 
-def refuse_no_scorer(scorer: Any) -> None:
-    """Raise if something lacks what every scorer has, or its ends are outside its vocabulary."""
+def read_ends(scorer: Any) -> set[int]:
+    """Return the tokens that end an output.
+
+    Raises:
+        ScorerError: it lacks what every scorer has, or they are outside its vocabulary.
+    """
     try:
         size, eos, _ = index(scorer.vocabulary_size), index(scorer.eos), index(scorer.bos)
         ends = [eos, *map(index, getattr(scorer, "ends", ()))]
@@ -180,6 +184,7 @@ def refuse_no_scorer(scorer: Any) -> None:
     for end in ends:
         if not 0 <= end < size:
             raise ScorerError(f"the scorer's end {end} is outside its vocabulary of {size}")
+    return set(ends)
 
 
 def read_scores(answer: Any) -> Scores:

@@ -168,9 +168,9 @@ class SearchStep:
         if may_end.penalty is not None and self.prefix.forced is not None:
             # What the search offers to these is the next token of their prefix, and no end.
             unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
-            may_end = may_end._replace(penalty=unpaid)
-        scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
-        scores = self.finishing.close_ends(scores, may_end.allowed)
+            may_end = MayEnd(may_end.allowed, unpaid)
+        open_scores = self.finishing.close_ends(answer.scores, may_end.allowed)
+        scores = _close_forbidden(open_scores, may_end, automaton.strict(here))
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
@@ -178,9 +178,8 @@ class SearchStep:
         per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
         if beam_sizes is not None:
             beam_sizes = beam_sizes * per_slot
-        most = policy.beam * per_slot
-        given = answered, most, beam_sizes, automaton, states, answer[:2], self.word_ends
-        candidates, to_pay = collect(*given, self._costs_for_kernel(answer))
+        given = answered, policy.beam * per_slot, beam_sizes, automaton, states, answer[:2]
+        candidates, to_pay = collect(*given, self.word_ends, self._costs_for_kernel(answer))
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
             candidates, ended = _close_early(

@@ -269,13 +269,7 @@ def _check(config: RunConfig, path: Path) -> None:
         (0 <= training.ema < 1, "training.ema", share),
         (0 <= training.start_share < 1, "training.start_share", share),
         (training.start or not training.start_share, "training.start_share", "0 without a start"),
-        (config.alignment.weight >= 0, "alignment.weight", "0 or above"),
-        (0 <= config.alignment.replace < 1, "alignment.replace", share),
-        (
-            config.alignment.weight or not config.alignment.replace,
-            "alignment.replace",
-            "0 without alignment.weight",
-        ),
+        *_demands_on_alignment(config.alignment),
         (
             config.shortlist.translations == 0
             or (config.shortlist.translations > 0 and network.kind == "transformer"),
@@ -300,6 +294,16 @@ def _check(config: RunConfig, path: Path) -> None:
             raise InputError(f"{path}: a corpus has either `path` or both `source` and `target`")
         if corpus.weight <= 0:
             raise InputError(f"{path}: {corpus_name(corpus)}: weight must be above 0")
+
+
+def _demands_on_alignment(alignment: AlignmentConfig) -> list[tuple[bool, str, str]]:
+    """Return what must hold of the section, each with its key and how it is said."""
+    is_usable = alignment.weight > 0 or alignment.replace == 0
+    return [
+        (alignment.weight >= 0, "alignment.weight", "0 or above"),
+        (0 <= alignment.replace < 1, "alignment.replace", "between 0 and 1"),
+        (is_usable, "alignment.replace", "0 without alignment.weight"),
+    ]
 
 
 def _is_time(text: str) -> bool:
