@@ -188,6 +188,36 @@ def test_exact_counts_that_plans_keep_to(
     assert check(automaton, 8, 0)[0] > 3
 
 
+@pytest.mark.parametrize(
+    ("forms", "other", "can_hold", "proven"),
+    [
+        ([(3,), (3, 4)], (2,), True, True),  # a word and a longer one that begins with it
+        ([(3,), (3, 4)], (2,), False, False),  # the first could not be told to go on
+        ([(3,), (3, 4)], (3, 5), True, True),
+        ([(3,), (3, 4)], (3, 5), False, False),
+        ([(3,)], (3, 2), True, False),  # the word ends there
+        ([(6, 2, 7), (2, 7)], (3,), True, True),  # with a space before it, and without
+        ([(6, 2, 7), (2, 7)], (6,), True, True),  # the space and the rest: once all the same
+        ([(6, 2, 7)], (2, 7), True, False),  # what is counted would end in something else
+        ([(6, 2, 7)], (2,), True, True),  # it does not end there
+        ([(6, 2), (2, 7)], (2, 3), True, False),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 2])
+def test_forms_of_one_word_are_counted_once(
+    forms: list[tuple[int, ...]],
+    other: tuple[int, ...],
+    can_hold: bool,
+    proven: bool,
+    times: int,
+) -> None:
+    counted = any_of(*forms, may_overlap=True, exact=True)
+    automaton = Automaton([[counted] * times + [other]], [[]], 8, WORDS, can_hold, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert needs._is_proven(0) is proven
+    assert check(automaton, 8, 0)[0] > 3
+
+
 def test_a_plan_that_goes_round_in_circles_has_no_end() -> None:
     automaton = Automaton([[(3, 4)] * 13], [[(3, 4)]], 8, None, False, 0)
     needs = RemainingTokens(automaton, 8, 0)
