@@ -152,6 +152,15 @@ def test_avoided_phrases_that_plans_never_say(
     assert check(automaton, 8, 0)[0] > 3
 
 
+@pytest.mark.parametrize("word", [(3, 4, 5), (3, 4, 5, 4)])
+def test_a_word_that_may_not_end_may_have_to_go_on_for_long(word: tuple[int, ...]) -> None:
+    """Its first tokens are avoided words, all of them: the plan has to come through."""
+    avoided = [word[:length] for length in range(1, len(word))]
+    automaton = Automaton([[word, (2,)]], [avoided], 8, WORDS, True, 0)
+    assert RemainingTokens(automaton, 8, 0)._is_proven(0)
+    assert check(automaton, 8, 0)[0] > 3
+
+
 def test_what_has_been_seen_but_may_go_on_is_not_safe_after_a_token() -> None:
     """The last token of a phrase: the next one may go on with its word."""
     automaton = Automaton([[(3,), (2,)]], [[]], 8, WORDS, True, 0)
