@@ -234,7 +234,8 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None) -> bool:
     counted = [goal for goal in layout.goals if goal.exact]
     if not counted:
         return True
-    words = None if layout.joined else words  # The first part of a compound counts, too.
+    if any(goal.exact for goal in layout.joined):  # The first part of a compound counts, too.
+        words = None
     placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
