@@ -116,17 +116,16 @@ class Plans:
         after, forbidden = self._look_ahead(states, self._ask_all(states))
         enough = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
         hold = self._automaton.hold(after)
-        if hold is None or not hold.any():
-            return np.minimum(enough.reshape(forbidden.shape).min(axis=1, initial=NEVER) + 1, NEVER)
-        need = np.where(hold, NEVER, enough)
+        need = enough if hold is None else np.where(hold, NEVER, enough)
         best: IntArray = need.reshape(forbidden.shape).min(axis=1, initial=NEVER)
         rows = np.arange(len(best)).repeat(forbidden.shape[1])
-        again = np.flatnonzero(hold & (enough < best[rows]))
+        again = np.flatnonzero((need >= NEVER) & (enough < best[rows]))  # those that are held
         if len(again) and most > 1:
             shown_by, numbers = _distinct(after.take(again))
             later = self._go_on(after.take(again[shown_by]), most - 1)
             np.minimum.at(best, rows[again], later[numbers])
-        return np.minimum(best + 1, NEVER)
+        all_needs: IntArray = np.minimum(best + 1, NEVER)
+        return all_needs
 
     def _follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
