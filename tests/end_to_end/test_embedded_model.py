@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import lexbeam
+from helpers.timing import at_most
 from lexbeam.models import loading
 
 LARGEST = 15 * 2**20
@@ -210,3 +211,18 @@ def test_markup_that_is_asked_for_is_not_taken_for_invented(
     found = translator.translate("Hello.", asked, keep=["markup"], beam_size=1)
     assert all(report.met for report in found.constraints[1:])
     assert found.constraints[0].dropped
+
+
+def test_exact_counts_beside_placeholders_take_no_longer(translator: lexbeam.Translator) -> None:
+    """Once 485 times as long as without; both had forms that looked as if they hindered."""
+    asked: list[Any] = [
+        {"any": ["Haus", "Benutzer"]},
+        {"text": "Bahnhof", "case": "exact", "count": 2, "compound": True},
+        {"gap": ["ALL", "ähneln"], "within": 1},
+        {"lemma": "Datei", "exactly": 3},
+    ]
+    text = "{}Warning: {} ' All Data %1$s न Will ¿ Be Lost!"
+    translator.translate(text, asked)  # which reads the dictionary
+    with at_most(2):
+        found = translator.translate(text, asked, keep=["placeholders"])
+    assert all(report.met for report in found.constraints)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lexbeam.translation.repair import _unmet
+from lexbeam.translation.repair import _goes_on_with_any, _unmet
 from lexbeam.translation.sentence import Piece
 from lexbeam.translation.translator import Translator
 
@@ -74,3 +74,14 @@ def test_of_equal_demands_those_that_may_be_dropped_are_missed_first() -> None:
     )
     sentence: Any = SimpleNamespace(best=None, assigned=[Piece(0, 0, 1), Piece(1, 0, 1)])
     assert _unmet(document, sentence) == [(cat, [0])]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [((4, 5, 9), True), ((5, 9, 9), True), ((4, 5), False), ((9, 4, 5), False), ((9,), False)],
+)
+def test_what_is_invented_may_go_on_with_what_is_demanded(
+    tokens: tuple[int, ...], expected: bool
+) -> None:
+    """Such tokens come back with other letters behind them, however often they are avoided."""
+    assert _goes_on_with_any(tokens, [(3, 4, 5), (7, 8)]) is expected

@@ -43,7 +43,7 @@ def repair(document: Document) -> JobGenerator[None]:
         broken = [
             sentence
             for sentence in document.sentences
-            if _avoid_what_came_back(document, sentence)
+            if _avoid_what_came_back(document, sentence, turn == 0)
             | _respell_missing(document, sentence, turn == 0 and _has_few(sentence))
             | _require_more(document, sentence)
             | _limit_excess(document, sentence, excessive)
@@ -81,9 +81,11 @@ def _has_few(sentence: SentenceState) -> bool:
     return len(sentence.searched) <= _FEW
 
 
-def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
+def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first: bool) -> bool:
     """Avoid the tokens by which avoided words came back: there is more than one way.
 
+    What is invented by going on with something demanded is avoided in the first turn only: a
+    placeholder that may not be said again can go on with any letters, each time with others.
     Return whether there was anything to do.
     """
     known = _banned(sentence)
@@ -91,9 +93,11 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState) -> bool:
     ids = [way.ids for way in demanded]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
-        for span in (*document.avoidance.find(text), *_invented(document, sentence, text)):
+        avoided = document.avoidance.find(text)
+        for span in (*avoided, *_invented(document, sentence, text)):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
+            needed |= not is_first and span not in avoided and _goes_on_with_any(tokens, ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if not needed:
                 came_back = [tokens]
@@ -118,6 +122,13 @@ def _going_on(
         goes_on = document.target.decode(longer)[len(word) :][:1].isalnum()
         if not goes_on and not any(find_subsequence(ids, longer) for ids in demanded):
             yield Beginning(longer)
+
+
+def _goes_on_with_any(tokens: Tokens, demanded: Sequence[Tokens]) -> bool:
+    """Return whether tokens begin with the end of something demanded, and go on."""
+    return any(
+        ids[-length:] == tokens[:length] for ids in demanded for length in range(1, len(tokens))
+    )
 
 
 def _banned(sentence: SentenceState) -> int:

@@ -152,6 +152,15 @@ def test_avoided_phrases_that_plans_never_say(
     assert check(automaton, 8, 0)[0] > 3
 
 
+@pytest.mark.parametrize("word", [(3, 4, 5), (3, 4, 5, 4)])
+def test_a_word_that_may_not_end_may_have_to_go_on_for_long(word: tuple[int, ...]) -> None:
+    """Its first tokens are avoided words, all of them: the plan has to come through."""
+    avoided = [word[:length] for length in range(1, len(word))]
+    automaton = Automaton([[word, (2,)]], [avoided], 8, WORDS, True, 0)
+    assert RemainingTokens(automaton, 8, 0)._is_proven(0)
+    assert check(automaton, 8, 0)[0] > 3
+
+
 def test_what_has_been_seen_but_may_go_on_is_not_safe_after_a_token() -> None:
     """The last token of a phrase: the next one may go on with its word."""
     automaton = Automaton([[(3,), (2,)]], [[]], 8, WORDS, True, 0)
@@ -183,6 +192,36 @@ def test_exact_counts_that_plans_keep_to(
 ) -> None:
     counted = any_of((3,), may_overlap=True, exact=True)
     automaton = Automaton([[counted, counted, other]], [[]], 8, words, words is not None, 0)
+    needs = RemainingTokens(automaton, 8, 0)
+    assert needs._is_proven(0) is proven
+    assert check(automaton, 8, 0)[0] > 3
+
+
+@pytest.mark.parametrize(
+    ("forms", "other", "can_hold", "proven"),
+    [
+        ([(3,), (3, 4)], (2,), True, True),  # a word and a longer one that begins with it
+        ([(3,), (3, 4)], (2,), False, False),  # the first could not be told to go on
+        ([(3,), (3, 4)], (3, 5), True, True),
+        ([(3,), (3, 4)], (3, 5), False, False),
+        ([(3,)], (3, 2), True, False),  # the word ends there
+        ([(6, 2, 7), (2, 7)], (3,), True, True),  # with a space before it, and without
+        ([(6, 2, 7), (2, 7)], (6,), True, True),  # the space and the rest: once all the same
+        ([(6, 2, 7)], (2, 7), True, False),  # what is counted would end in something else
+        ([(6, 2, 7)], (2,), True, True),  # it does not end there
+        ([(6, 2), (2, 7)], (2, 3), True, False),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 2])
+def test_forms_of_one_word_are_counted_once(
+    forms: list[tuple[int, ...]],
+    other: tuple[int, ...],
+    can_hold: bool,
+    proven: bool,
+    times: int,
+) -> None:
+    counted = any_of(*forms, may_overlap=True, exact=True)
+    automaton = Automaton([[counted] * times + [other]], [[]], 8, WORDS, can_hold, 0)
     needs = RemainingTokens(automaton, 8, 0)
     assert needs._is_proven(0) is proven
     assert check(automaton, 8, 0)[0] > 3

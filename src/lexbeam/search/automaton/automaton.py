@@ -65,6 +65,7 @@ class _Tables:
         eos: int | None = None,
     ) -> None:
         self.whole_words = words
+        self.can_hold = can_hold
         self.eos = -1 if eos is None else eos
         self.layouts = [lay_out_bits(each, words, i) for i, each in enumerate(constraints)]
         self.sizes = np.array([layout.size for layout in self.layouts], dtype=np.int64)

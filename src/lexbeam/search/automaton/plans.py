@@ -39,6 +39,9 @@ _TOO_OFTEN = 8
 _MANY = 1024
 """Of more states than this, equal ones are looked at once."""
 
+_MOST_TO_GO_ON = 16
+"""Tokens of a word that may not end after any but the last of them, far more than seen."""
+
 _Key = tuple[int, ...]
 
 
@@ -74,10 +77,7 @@ class Plans:
         With ``left`` less than 0 all plans are followed, however long it takes. # shape: (states,)
         """
         if len(states.node) > _MANY:
-            columns = [states.node, *(bits.view(np.int64) for bits in states.met)]
-            numbers = number_rows(columns)
-            shown_by = np.empty(int(numbers.max()) + 1, np.int64)
-            shown_by[numbers] = np.arange(len(numbers))
+            shown_by, numbers = _distinct(states)
             if len(shown_by) < len(numbers) // 2:
                 return self.needs(states.take(shown_by), left)[numbers]
         if self._proven:
@@ -101,16 +101,31 @@ class Plans:
 
     def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""
-        after, forbidden = self._look_ahead(states, self._ask_all(states))
-        need = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
-        hold = self._automaton.hold(after)
-        if hold is not None:
-            need = np.where(hold, NEVER, need)
-        best: IntArray = need.reshape(forbidden.shape).min(axis=1) + 1
-        stuck = np.flatnonzero(best > NEVER)
-        if len(stuck):  # The word has to go on for more than a token.
+        best = self._go_on(states, _MOST_TO_GO_ON)
+        stuck = np.flatnonzero(best >= NEVER)
+        if len(stuck):  # The word has to go on for more tokens, and with none of a constraint.
             best[stuck] = self._follow_all(states.take(stuck), left)
         return best
+
+    def _go_on(self, states: States, most: int) -> IntArray:
+        """Return the need of states whose word has to go on, for so many tokens at most.
+
+        Where it has to go on after one token, too, that is of use only if the token goes on with a
+        constraint: "file" and "files" may be avoided before "filesystem". # shape: (states,)
+        """
+        after, forbidden = self._look_ahead(states, self._ask_all(states))
+        enough = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
+        hold = self._automaton.hold(after)
+        need = enough if hold is None else np.where(hold, NEVER, enough)
+        best: IntArray = need.reshape(forbidden.shape).min(axis=1, initial=NEVER)
+        rows = np.arange(len(best)).repeat(forbidden.shape[1])
+        again = np.flatnonzero((need >= NEVER) & (enough < best[rows]))  # those that are held
+        if len(again) and most > 1:
+            shown_by, numbers = _distinct(after.take(again))
+            later = self._go_on(after.take(again[shown_by]), most - 1)
+            np.minimum.at(best, rows[again], later[numbers])
+        all_needs: IntArray = np.minimum(best + 1, NEVER)
+        return all_needs
 
     def _follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
@@ -277,6 +292,15 @@ class Plans:
             if len(done):
                 self._remember(_trace_back(levels, parents, int(done[0])), 0)
                 return
+
+
+def _distinct(states: States) -> tuple[IntArray, IntArray]:
+    """Return the indices of different states, and to which of them each state is equal."""
+    columns = [states.node, *(bits.view(np.int64) for bits in states.met)]
+    numbers = number_rows(columns)
+    shown_by = np.empty(int(numbers.max()) + 1, np.int64)
+    shown_by[numbers] = np.arange(len(numbers))
+    return shown_by, numbers
 
 
 def _trace_back(

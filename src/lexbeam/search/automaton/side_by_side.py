@@ -8,7 +8,7 @@ a limit to the distance of the next one is lost when something else is written f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -210,7 +210,7 @@ def always_works(automaton: Automaton, sentence: int) -> bool:
         and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
         and avoided_stays_avoided(layout.goals, trie, words)
-        and exact_stays_exact(layout)
+        and exact_stays_exact(layout, words if automaton.can_hold else None)
         and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
     )
 
@@ -224,38 +224,61 @@ def is_placeable(layout: BitLayout) -> bool:
     return not bits
 
 
-def exact_stays_exact(layout: BitLayout) -> bool:
+def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None) -> bool:
     """Return whether nothing occurs too often just because goals are written side by side.
 
     Everything that must be written has a shortest form without what is counted exactly. (Other
     forms must be single tokens: nobody is in the middle of them.) And what is counted can't begin
-    in one goal and end in the next: none of its tokens but the first begins any goal.
+    before a goal and end in it. ``words`` are given where a word can be told to go on.
     """
     counted = [goal for goal in layout.goals if goal.exact]
     if not counted:
         return True
+    if any(goal.exact for goal in layout.joined):  # The first part of a compound counts, too.
+        words = None
     placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
     for other in placed:
-        has = [_has_counted(other, goal) for goal in counted]
-        if not any(has) and len(other.tokens) <= other.size:
+        has = any(_has_counted(other, goal, words) for goal in counted)
+        if not has and len(other.tokens) <= other.size:
             usable |= other.wanted
-        elif any(has) and (other.exact or len(other.tokens) > 1):
+        elif has and (other.exact or len(other.tokens) > 1):
             return False
-    tokens_of_counted = (tuple(token for token in goal.tokens if token >= 0) for goal in counted)
-    if not all(first.isdisjoint(tokens[1:]) for tokens in tokens_of_counted):
+    if any(_ends_in_any(goal, placed, first) for goal in counted):
         return False
     needed = reduce(or_, (goal.wanted for goal in placed if goal.wanted & layout.hard_wanted), 0)
     return needed & ~usable == 0
 
 
-def _has_counted(other: Goal, counted: Goal) -> bool:
-    """Return whether a goal has what is counted in it, more than a form of the same thing has."""
+def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None) -> bool:
+    """Return whether a goal has what is counted in it, more than a form of the same thing has.
+
+    A word does not count where it goes on: "file" does not occur in "files".
+    """
     tokens = tuple(token for token in counted.tokens if token >= 0)
-    last = len(other.tokens) - len(tokens)
+    size, last = len(tokens), len(other.tokens) - len(tokens)
     same = last if other.exact == counted.exact else last + 1  # An own form may end with it.
-    return any(other.tokens[i : i + len(tokens)] == tokens for i in range(same))
+    return any(
+        other.tokens[i : i + size] == tokens
+        and not (words and counted.waits and i < last and not words.ends(other.tokens[i + size]))
+        for i in range(same)
+    )
+
+
+def _ends_in_any(counted: Goal, placed: Sequence[Goal], first: Collection[int]) -> bool:
+    """Return whether what is counted may begin before one of the goals and end in it.
+
+    A form of the same thing may be the end of another, as a word is without the space before it:
+    both are one occurrence. ``first`` are the first tokens of the goals.
+    """
+    tokens = tuple(token for token in counted.tokens if token >= 0)
+    ends = [tokens[i:] for i in range(1, len(tokens)) if tokens[i] in first]
+    return any(
+        goal.tokens[: len(end)] == end and (goal.tokens != end or goal.exact != counted.exact)
+        for end in ends
+        for goal in placed
+    )
 
 
 def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None) -> bool:
