@@ -58,8 +58,10 @@ class SpelledConstraint:
         return replace(self, parts=(tuple(dict.fromkeys(more)), *self.parts[1:]))
 
     def allow_more(self, times: int) -> SpelledConstraint:
-        """Return the same, which may occur so many times more often."""
-        most = (self.asked.at_most or 0) + times
+        """Return the same, which may occur so many times more often; without a limit, as it is."""
+        if self.asked.at_most is None:
+            return self
+        most = self.asked.at_most + times
         asked, surface = replace(self.asked, at_most=most), replace(self.surface, at_most=most)
         return replace(self, asked=asked, surface=surface, is_limited=False)
 
