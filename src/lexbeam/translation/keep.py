@@ -144,15 +144,17 @@ def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]
 
     Each is demanded as often as it occurs in the source, no more and no less. Capitals count.
     Several tags are demanded in the order of the source, so that well-formed markup stays
-    well-formed.
+    well-formed; the offsets of the order are those of its tags.
     """
     spans: dict[str, list[Span]] = {}
     for each in kept:
         spans.setdefault(each.text, []).append((each.start, each.end))
-    tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
+    found = [each for each in kept if _TAG.fullmatch(each.text)]
+    tags = [each.text for each in found]
     demands: list[tuple[Any, SourceSpans]] = []
     if len(tags) > 1:
-        demands.append(({"order": tags, "case": "exact"}, ()))
+        at_tags = tuple((each.start, each.end) for each in found)
+        demands.append(({"order": tags, "case": "exact"}, at_tags))
     for phrase, at in spans.items():
         times = len(list(islice(occurrences(text, phrase), MAX_COUNT + 1)))
         if len(at) == times <= MAX_COUNT:

@@ -133,6 +133,7 @@ def _loaded(path: Path, changed: int) -> Glossary:  # noqa: ARG001  (part of the
 
 
 def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
+    """Return demands as constraints that know where their sources, or those of their parts, are."""
     shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
@@ -140,6 +141,8 @@ def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Co
     constraints = reader.demands(shapes, "glossary")
     return [
         replace(c, source_spans=at, is_from_source=True)
+        if len(c.parts) == 1
+        else replace(c, part_sources=at, is_from_source=True)
         for c, at in zip(constraints, spans, strict=True)
     ]
 
