@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.options import MAX_COUNT
-from lexbeam.errors import SettingError
+from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
@@ -88,7 +88,9 @@ def compile_patterns(keep: Iterable[str] | None) -> Patterns:
     if keep is None:
         return ()
     if isinstance(keep, str) or not isinstance(keep, Iterable):
-        raise SettingError(f"keep must be a list of names and regular expressions, not {keep!r}")
+        raise SettingError(
+            f"keep must be a list of names and regular expressions, not {represented(keep)}"
+        )
     return [_compile(each) for each in keep]
 
 
@@ -96,7 +98,9 @@ def _compile(given: object) -> re.Pattern[str]:
     if isinstance(given, re.Pattern) and isinstance(given.pattern, str):
         return given
     if not isinstance(given, str) or not given:
-        raise SettingError(f"keep must list names and regular expressions, not {given!r}")
+        raise SettingError(
+            f"keep must list names and regular expressions, not {represented(given)}"
+        )
     name = _ALIASES.get(given.lower(), given.lower())
     if name in PATTERNS:
         return re.compile(PATTERNS[name])

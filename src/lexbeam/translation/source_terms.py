@@ -116,8 +116,11 @@ def load_glossaries(given: Any) -> Any:
 
     A file that has not changed is read only once.
     """
-    if isinstance(given, list | tuple):
-        return [load_glossaries(each) for each in given]
+    return [_load(each) for each in given] if isinstance(given, list | tuple) else _load(given)
+
+
+def _load(given: Any) -> Any:
+    """Return a glossary, or whatever else was given for one, as it is; that of a file, loaded."""
     if not isinstance(given, str | Path):
         return given
     try:
