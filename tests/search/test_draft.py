@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -117,6 +117,39 @@ def test_a_draft_without_steps_is_refused() -> None:
     scorer.cut = 5
     with pytest.raises(ScorerError, match="0 steps, at most 21"):
         draft(scorer, [[(4,), (5,)]])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda _: 5, "draft must have top_scores, top_ids, ask_scores, attention, not 5"),
+        (lambda whole: whole[:2], "draft must have"),
+        (lambda whole: whole._replace(top_ids=whole.top_ids.tolist()), "top_ids must be"),
+        (lambda whole: whole._replace(top_ids=np.int64(2)), "has shape"),
+        (lambda whole: whole._replace(top_ids=np.array(2)), "has shape"),
+        (lambda whole: whole._replace(top_scores=whole.top_scores.astype(str)), "top_scores must"),
+    ],
+)
+def test_a_whole_draft_of_another_form_is_refused(change: Callable[[Any], Any], says: str) -> None:
+    scorer = AtOnce(chain(4).log_probs, bos=BOS, eos=EOS)
+    write = scorer.draft
+    vars(scorer)["draft"] = lambda *given, **more: change(write(*given, **more))
+    with pytest.raises(ScorerError, match=says):
+        draft(scorer, [[(4,), (5,)]])
+
+
+def test_a_whole_draft_may_have_any_precision() -> None:
+    scorer = AtOnce(chain(4).log_probs, bos=BOS, eos=EOS)
+    expected, write = draft(scorer, [[(4,), (5,)]]), scorer.draft
+
+    def narrow(*given: Any, **more: Any) -> WholeDraft:
+        whole = write(*given, **more)
+        return whole._replace(top_ids=whole.top_ids.astype(np.int32))
+
+    vars(scorer)["draft"] = narrow
+    found = draft(scorer, [[(4,), (5,)]])
+    assert found.lengths.tolist() == expected.lengths.tolist()
+    assert found.tokens.tolist() == expected.tokens.tolist()
 
 
 def prices(log_prob: list[list[float]], follows: list[bool] | None = None) -> NDArray[np.float64]:

@@ -297,3 +297,15 @@ def test_a_scorer_does_not_stop_an_output_within_its_prefix(phrases: list[list[i
     scorer.stops = lambda _, __, token: token == 2  # type: ignore[attr-defined]
     found = decode(scorer, [[7]], [phrases], prefix=[[2, 0]], max_length=4)[0][0]
     assert found.tokens[:2] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"prefix": [[3, 0]]}, {"phrases": [[[0, 3]]]}, {"avoid": [[[3]]]}]
+)
+def test_a_token_that_ends_an_output_is_in_nothing_that_is_asked_for(
+    asked: dict[str, Any],
+) -> None:
+    scorer = TableScorer(_table([[0.3, 0.2, 0.3, 0.2]] * 4), bos=0, eos=1)
+    scorer.ends = [1, 3]  # type: ignore[attr-defined]
+    with pytest.raises(ConstraintError, match="has the end-of-sentence token 3 in it"):
+        decode(scorer, [[7]], max_length=4, **asked)

@@ -13,7 +13,7 @@ from lexbeam.errors import LexbeamError, ScorerError
 from lexbeam.search import decode, kernel
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
-from lexbeam.search.scorer import Scores, readable, refuse_nonsense
+from lexbeam.search.scorer import Scores, read_scores, refuse_nonsense
 from lexbeam.search.selection import Selection
 
 needs_kernel = pytest.mark.skipif(kernel.compiled is None, reason="the kernel does not run")
@@ -126,10 +126,10 @@ def test_nonsense_is_found_with_and_without_the_kernel(
     }
     ban = np.array([[3], [3]])
     with kernel.switched(on):
-        refuse_nonsense(readable(Scores(**arrays, state=None)), ban, 0, 4)
+        refuse_nonsense(read_scores(Scores(**arrays, state=None)), ban, 0, 4)
         arrays[change[0]][0, 0] = change[1]
         with pytest.raises(ScorerError, match=says):
-            refuse_nonsense(readable(Scores(**arrays, state=None)), ban, 0, 4)
+            refuse_nonsense(read_scores(Scores(**arrays, state=None)), ban, 0, 4)
 
 
 def test_users_can_see_what_runs() -> None:

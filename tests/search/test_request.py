@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lexbeam.errors import ConstraintError, SettingError, Subject
@@ -76,3 +78,45 @@ def test_a_refused_setting_says_which_sentence_it_is_about() -> None:
         decode(HistoryScorer(30, bos=0, eos=EOS), ["a", "b"], phrases, algorithm="cbs")
     assert caught.value.sentence == 1
     assert str(caught.value).startswith("sentence 1: cbs would need")
+
+
+FORM = Form((2,))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (pattern((2,), (3,), within=1.5), "within must be an integer, not 1.5"),
+        (pattern((2,), within="1"), "within must be an integer, not '1'"),
+        (pattern((2,), within=-1), "within is -1, but must be 0 or more"),
+        (pattern((2,), penalty="1"), "penalty is '1', but must be a number, 0 or more"),
+        (pattern((2,), penalty=[1]), "penalty is [1], but must be a number"),
+        (pattern((2,), penalty=float("nan")), "penalty is nan"),
+        (pattern((2,), penalty=10**400), "penalty is 1000"),
+        (Pattern(((1,),)), "a part of a pattern has Forms in it, not 1"),  # type: ignore[arg-type]
+        (Pattern(True), "a pattern has a tuple of parts"),  # type: ignore[arg-type]
+        (Pattern((5,)), "a pattern has a tuple of parts"),  # type: ignore[arg-type]
+        (Pattern(((Form(5),),)), "phrase 0 is not a list of token ids: 5"),  # type: ignore[arg-type]
+        (pattern((2,), last=[]), "last must be True or False, not []"),
+        (pattern((2,), may_overlap=None), "may_overlap must be True or False, not None"),
+        (pattern((2,), demand=[]), "demand must be an integer, not []"),
+        (Pattern(((Form((2,), first=[]),),)), "first must be True or False"),  # type: ignore[arg-type]
+        (pattern((2,), exact=True), "exact counts only in a pattern of one part that may_overlap"),
+        (pattern((2,), may_overlap=True, exact=True, penalty=1), "exact counts only"),
+        (pattern((2,), may_overlap=True, exact=True, last=True), "exact counts only"),
+        (pattern((2,), (3,), may_overlap=True, exact=True), "exact counts only"),
+        (Pattern(((Form((2,), first=True),),), may_overlap=True, exact=True), "exact counts only"),
+    ],
+)
+def test_what_a_pattern_can_not_have_is_refused(given: Pattern, says: str) -> None:
+    with pytest.raises(ConstraintError, match=re.escape(says)) as caught:
+        decode(HistoryScorer(6, bos=0, eos=EOS), ["s"], [[given]], max_length=6)
+    assert caught.value.sentence == 0
+
+
+def test_numbers_of_a_pattern_may_be_those_of_numpy() -> None:
+    scorer = HistoryScorer(6, bos=0, eos=EOS)
+    given = pattern((2,), (3,), within=np.int32(1), penalty=np.float32(2), last=np.False_)
+    plain = pattern((2,), (3,), within=1, penalty=2)
+    found = decode(scorer, ["s"], [[given]], max_length=6)
+    assert found == decode(scorer, ["s"], [[plain]], max_length=6)

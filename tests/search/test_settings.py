@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lexbeam.errors import SettingError
@@ -45,6 +46,16 @@ def test_another_default_keeps_the_declaration() -> None:
         ({"beam_size": None}, "beam_size must be an integer, not None"),
         ({"lag": -1}, "lag must be at least 0"),
         ({"length_penalty": float("nan")}, "length_penalty must be finite"),
+        ({"length_penalty": 400}, "length_penalty must be from -20 to 20, not 400"),
+        ({"length_penalty": -1e4}, "length_penalty must be from -20 to 20"),
+        ({"length_penalty": 10**400}, "length_penalty must be a number that a float can hold"),
+        ({"prune": 10**400}, "prune must be a number that a float can hold"),
+        ({"beam_size": 10**9}, "beam_size must be at most 10000, not 1000000000"),
+        ({"beam_size": 2**62}, "beam_size must be at most 10000"),
+        ({"nbest": 10**30}, "nbest must be at most 10000"),
+        ({"nbest": 10**5000}, "nbest must be at most 10000, not one of 16610 bits"),
+        ({"nbest": -(10**5000)}, "nbest must be at least 1, not one of 16610 bits"),
+        ({"stop": np.array(["all", "now"])}, "unknown stop"),
     ],
 )
 def test_what_is_out_of_range_is_refused(given: dict[str, Any], says: str) -> None:
@@ -62,3 +73,22 @@ def test_decode_takes_settings_and_changes_to_them() -> None:
     assert [len(found) for found in changed] == [1]
     with pytest.raises(TypeError, match="beam_width"):
         decode(scorer, ["s"], **{**request, "beam_width": 3})
+
+
+@pytest.mark.parametrize("limit", [10**6 + 1, 2**63, 10**400])
+def test_limits_beyond_a_million_tokens_are_refused(limit: int) -> None:
+    scorer = HistoryScorer(4)
+    for given in (limit, [limit]):
+        with pytest.raises(SettingError, match="max_length must be at most 1000000, not"):
+            decode(scorer, ["s"], max_length=given)
+
+
+@pytest.mark.parametrize("power", [-20, 20])
+@pytest.mark.parametrize("stop", ["all", "bound", "likely", "now"])
+def test_the_largest_values_can_be_used(power: float, stop: str) -> None:
+    scorer = HistoryScorer(4, seed=1)
+    largest: dict[str, Any] = {"nbest": 10**4, "length_penalty": power, "stop": stop}
+    found = decode(scorer, ["s"], [[[2]]], max_length=10**6, beam_size=2, **largest)[0]
+    assert 2 in found[0].tokens
+    assert np.isfinite([each.score for each in found]).all()
+    assert decode(scorer, ["s"], [[[2]]], max_length=3, beam_size=10**4)[0]

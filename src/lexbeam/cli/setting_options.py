@@ -66,5 +66,6 @@ def _type(name: str, declaration: Declaration, hint: Any) -> Any:
     if declaration.choices:
         return _OneOf(name, declaration)
     if float not in (hint, *get_args(hint)):
-        return click.IntRange(None if declaration.least is None else int(declaration.least))
-    return click.FLOAT if declaration.least is None else click.FloatRange(declaration.least)
+        least, most = (None if x is None else int(x) for x in (declaration.least, declaration.most))
+        return click.IntRange(least, most)
+    return click.FloatRange(declaration.least, declaration.most)

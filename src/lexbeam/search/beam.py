@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lexbeam.errors import ScorerError
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, ScoreArray, pick, row_starts
 from lexbeam.search.automaton.states import States
 
@@ -126,6 +127,8 @@ class History:
         penalty: FloatArray | None = None,
     ) -> None:
         """Keep the choices of one step."""
+        if attention is not None or self.attention:
+            self._refuse_other_attention(attention)
         self.sentences.append(sentences)
         self.tokens.append(beam.token)
         self.parents.append(beam.parent)
@@ -133,6 +136,17 @@ class History:
         if attention is not None:
             self.attention.append(attention)
         self.penalties.append(penalty)
+
+    def _refuse_other_attention(self, attention: ScoreArray | None) -> None:
+        """Raise if the attention of a step is missing, or to more or fewer source tokens."""
+        if attention is None or len(self.attention) < len(self.tokens):
+            raise ScorerError("the scorer gave its attention at some steps, but not at all")
+        width = attention.shape[2]
+        if self.attention and self.attention[-1].shape[2] != width:
+            raise ScorerError(
+                f"the scorer's attention is to {width} source tokens, but was to "
+                f"{self.attention[-1].shape[2]} at the step before; it must stay as wide"
+            )
 
     def backtrace(self, sentence: int, step: int, slot: int) -> tuple[list[int], list[int]]:
         """Return the tokens that led to a slot, and the slots that they continued."""

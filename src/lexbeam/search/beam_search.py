@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lexbeam.errors import InputError, SettingError
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
@@ -25,11 +26,12 @@ from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.lists import count_sources
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold
-from lexbeam.search.settings import Settings, SettingsArguments, read_limits
+from lexbeam.search.scorer import Scorer, can_attend, can_hold, refuse_no_scorer
+from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
 from lexbeam.search.step import SearchStep
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
 from lexbeam.search.ties import WINDOWS, Ties, read_ties
@@ -71,7 +73,8 @@ def decode(
         avoid: for each sentence, the token sequences, or `Beginning`, that it must not have.
         prefix: for each sentence, the tokens that its output begins with.
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
-        max_length: most tokens of an output without its end; one number, or one per sentence.
+        max_length: most tokens of an output without its end, up to 1,000,000; one number, or one
+            per sentence.
         boundary: marks the tokens before which a word has ended: phrases are whole words then.
         closing: marks those that end a word, whatever follows.
         starting: marks those that begin a word, for counting; ``boundary`` if not given.
@@ -87,17 +90,36 @@ def decode(
         settings: how to search (`Settings`).
         arguments: single fields of `Settings` by name, instead of ``settings`` or to change them.
     """
-    settings = replace(settings or Settings(), **arguments)
-    size, eos, holds, number = scorer.vocabulary_size, scorer.eos, can_hold(scorer), len(sources)
+    settings, number = _read_settings(settings, arguments), count_sources(sources)
+    refuse_no_scorer(scorer)
+    _refuse_uncallable(observer=observer, find_displaced=find_displaced)
+    aside, cut, align = read_flag("aside", aside), read_flag("cut", cut), read_flag("align", align)
+    window = WINDOWS[read_flag("thorough", thorough)]
+    size, eos, holds = scorer.vocabulary_size, scorer.eos, can_hold(scorer)
     words = WordBoundaries.of(boundary, closing, size, eos, starting, joining, marking)
-    requests = read_requests(number, phrases, avoid, prefix, size, eos, words, whole_prefix, holds)
+    ends = {eos, *getattr(scorer, "ends", ())}
+    requests = read_requests(number, phrases, avoid, prefix, size, ends, words, whole_prefix, holds)
     if not requests:
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
     finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
-    batch = Batch(scorer, sources, limits, words, finishing, settings, tied, WINDOWS[thorough])
+    batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
+
+
+def _read_settings(given: Any, arguments: Mapping[str, Any]) -> Settings:
+    """Return settings with single fields changed."""
+    if given is not None and not isinstance(given, Settings):
+        raise SettingError(f"settings must be of the class Settings, not {given!r:.80}")
+    return replace(Settings() if given is None else given, **arguments)
+
+
+def _refuse_uncallable(**given: Any) -> None:
+    """Raise if one of these arguments is neither None nor a function."""
+    for name, function in given.items():
+        if function is not None and not callable(function):
+            raise InputError(f"{name} must be a function, not {function!r:.80}")
 
 
 class Sentences(NamedTuple):

@@ -27,6 +27,7 @@ from lexbeam.search.scorer import (
     Scores,
     WholeDraft,
     draft_at_once,
+    read_scores,
     refuse_nonsense,
     refuse_wrong_shapes,
 )
@@ -128,26 +129,35 @@ def _read_whole(scorer: Scorer, whole: WholeDraft, ask: IntArray, longest: int) 
 
     ``ask`` are the tokens that parts may begin with. # shape: (parts, spellings)
     """
-    whole = WholeDraft(*whole)
-    places, asked = len(whole.top_ids), 1 + ask.size
+    scores = _scores_of(whole)
+    places, asked = len(np.atleast_1d(scores.top_ids)), 1 + ask.size
     if not 1 <= places <= longest + 1:
         raise ScorerError(
             f"the scorer's draft has {places} steps, at most {longest + 1} were asked"
         )
-    scores = Scores(whole.top_scores, whole.top_ids, whole.ask_scores, None, whole.attention)
     refuse_wrong_shapes(scores, places, 1, asked)
     refuse_nonsense(scores, np.zeros((places, 0), np.int64), scorer.eos, scorer.vocabulary_size)
-    end, best = whole.ask_scores[:, 0], whole.top_scores[:, 0]
+    end, best = scores.ask_scores[:, 0], scores.top_scores[:, 0]
     ended = int(end[-1] >= best[-1])
     log_prob = np.full((longest + 1, len(ask), 1), -np.inf)
-    first_tokens = whole.ask_scores[:, 1:].reshape(places, *ask.shape)
+    first_tokens = scores.ask_scores[:, 1:].reshape(places, *ask.shape)
     log_prob[:places, :, 0] = first_tokens.max(axis=2, initial=-np.inf)
     said = np.full((longest + 1, 1), PAD)
-    said[: places - ended] = whole.top_ids[: places - ended]
+    said[: places - ended] = scores.top_ids[: places - ended]
     # One after the other, as the steps are added up where they are taken one by one.
     total = sum(np.maximum(end, best).astype(np.float64).tolist())
-    attention = None if whole.attention is None else whole.attention[:, None]
+    attention = None if scores.attention is None else scores.attention[:, None]
     return Draft(log_prob, np.array([places - 1]), np.array([total / places]), said, attention)
+
+
+def _scores_of(whole: WholeDraft) -> Scores:
+    """Return what the scorer has drafted by itself as the answer to one step of many rows."""
+    try:
+        top_scores, top_ids, ask_scores, attention = WholeDraft(*whole)
+    except TypeError:
+        fields = ", ".join(WholeDraft._fields)
+        raise ScorerError(f"the scorer's draft must have {fields}, not {whole!r:.80}") from None
+    return read_scores((top_scores, top_ids, ask_scores, None, attention))
 
 
 def _lay_out(looks: Sequence[tuple[IntArray, ScoreArray]], sentences: int) -> ScoreArray | None:
@@ -174,7 +184,7 @@ def _score(
     ask = np.concatenate((np.full((rows, 1), scorer.eos), ask), axis=1)
     nothing = np.zeros((rows, 0), np.int64)
     more = {"attention": True} if attends else {}
-    scores = Scores(*scorer.step(state, tokens, parents, ask, nothing, 1, **more))
+    scores = read_scores(scorer.step(state, tokens, parents, ask, nothing, 1, **more))
     refuse_wrong_shapes(scores, rows, 1, ask.shape[1])
     refuse_nonsense(scores, nothing, scorer.eos, scorer.vocabulary_size)
     return scores

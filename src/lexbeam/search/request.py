@@ -7,10 +7,12 @@ the phrase named.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, Literal
+
+import numpy as np
 
 from lexbeam.errors import ConstraintError, InputError, Subject
 from lexbeam.search.arrays import Tokens
@@ -23,6 +25,8 @@ from lexbeam.search.automaton.patterns import (
     tokens_of,
 )
 from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.lists import NO_LISTS, per_sentence
+from lexbeam.search.settings import read_flag
 
 
 @dataclass(frozen=True)
@@ -67,37 +71,35 @@ def read_requests(
     avoid: Sequence[Any] | None,
     prefix: Sequence[Any] | None,
     vocabulary_size: int,
-    eos: int,
+    ends: Collection[int],
     words: WordBoundaries | None = None,
     whole_prefix: Sequence[bool] | None = None,
     can_hold: bool = True,
 ) -> list[Request]:
     """Return one checked request per sentence.
 
-    ``can_hold`` says whether an avoided word may be begun by a longer one (`search.scorer`).
+    ``ends`` are the tokens that end an output; ``can_hold`` says whether an avoided word may be
+    begun by a longer one (`search.scorer`).
 
     Raises:
         InputError: a list does not have one entry per sentence.
         ConstraintError: a phrase is empty, has a token outside the vocabulary or the end of
             sentence in it, or is avoided as well.
     """
-    lists = {"phrases": phrases, "avoid": avoid, "prefix": prefix, "whole_prefix": whole_prefix}
-    for name, given in lists.items():
-        if given is not None and len(given) != sentences:
-            raise InputError(
-                f"{name} has {len(given)} entries for {sentences} sentences; "
-                "give one list a sentence, an empty one for none"
-            )
+    phrases = per_sentence("phrases", phrases, sentences)
+    avoid = per_sentence("avoid", avoid, sentences)
+    prefix = per_sentence("prefix", prefix, sentences)
     if whole_prefix is not None and words is None:
         raise InputError("whole_prefix is given without boundary: nothing says where words end")
+    whole = per_sentence("whole_prefix", whole_prefix, sentences)
     requests = []
     for i in range(sentences):
-        reader = _Reader(i, vocabulary_size, eos)
+        reader = _Reader(i, vocabulary_size, ends)
         request = Request(
-            tuple(reader.constraints(phrases[i] if phrases is not None else None)),
-            tuple(reader.avoided(avoid[i] if avoid is not None else None)),
-            reader.prefix(prefix[i] if prefix is not None else None),
-            whole_prefix is not None and bool(whole_prefix[i]),
+            tuple(reader.constraints(phrases[i])),
+            tuple(reader.avoided(avoid[i])),
+            reader.prefix(prefix[i]),
+            whole_prefix is not None and read_flag("whole_prefix", whole[i]),
         )
         avoided_as = words if can_hold else None
         _refuse_contradictions(i, request, avoided_as)
@@ -141,12 +143,12 @@ class _Reader:
 
     sentence: int
     vocabulary_size: int
-    eos: int
+    ends: Collection[int]
 
     def constraints(self, given: Any) -> list[TokenConstraint]:
         """Return what a sentence must have; patterns are checked as their phrases are."""
         read: list[TokenConstraint] = []
-        for number, constraint in enumerate(self._list(given)):
+        for number, constraint in enumerate(self._list("phrases", given)):
             name = _Name("phrase", number)
             if isinstance(constraint, Pattern):
                 read.append(self._pattern(name, constraint))
@@ -162,7 +164,7 @@ class _Reader:
     def avoided(self, given: Any) -> list[Tokens]:
         """Return the avoided phrases as tuples of plain integers."""
         read: list[Tokens] = []
-        for number, phrase in enumerate(self._list(given)):
+        for number, phrase in enumerate(self._list("avoid", given)):
             tokens = self._phrase(_Name("avoided", number), phrase)
             read.append(Beginning(tokens) if isinstance(phrase, Beginning) else tokens)
         return read
@@ -174,11 +176,14 @@ class _Reader:
     def _error(self, reason: str, *subjects: Subject) -> ConstraintError:
         return ConstraintError(reason, *subjects, sentence=self.sentence)
 
-    def _list(self, given: Any) -> Any:
-        """Refuse text where a list of phrases is due; None stands for no phrases."""
-        if isinstance(given, str | bytes):
-            raise self._error(f"expected a list, got {given!r}")
-        return () if given is None else given
+    def _list(self, name: str, given: Any) -> Any:
+        """Return the phrases of a list, or say that it is none; None stands for no phrases."""
+        try:
+            if not isinstance(given, NO_LISTS):
+                return () if given is None else tuple(given)
+        except TypeError:
+            pass
+        raise self._error(f"{name}: expected a list of phrases, got {given!r:.80}")
 
     def _phrase(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase, which must not be empty."""
@@ -188,17 +193,33 @@ class _Reader:
         return tokens
 
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
-        """Return a pattern with plain integers in it."""
+        """Return a pattern with plain numbers in it."""
+        try:
+            given = [tuple(part) for part in pattern.parts]
+        except TypeError:
+            raise self._error(
+                f"{name}: a pattern has a tuple of parts, and a part is a tuple of Form, "
+                f"not {pattern.parts!r:.80}"
+            ) from None
         parts = tuple(
-            tuple(dict.fromkeys(replace(f, tokens=self._phrase(name, f.tokens)) for f in part))
-            for part in pattern.parts
+            tuple(dict.fromkeys(self._form(name, form) for form in part)) for part in given
         )
         if not parts or not all(parts):
             raise self._error(f"{name} is a pattern without forms")
-        for value, what in ((pattern.within, "within"), (pattern.penalty, "penalty")):
-            if value is not None and not 0 <= value < float("inf"):
-                raise self._error(f"{name}: {what} is {value}, but must be 0 or more")
-        checked = replace(pattern, parts=parts)
+        self._refuse_no_flags(name, pattern, "last", "may_overlap", "exact")
+        checked = replace(
+            pattern,
+            parts=parts,
+            within=self._within(name, pattern.within),
+            penalty=self._penalty(name, pattern.penalty),
+            demand=self._whole(name, "demand", pattern.demand),
+        )
+        self._refuse_misplaced(name, checked)
+        return checked
+
+    def _refuse_misplaced(self, name: _Name, checked: Pattern) -> None:
+        """Raise if something in a pattern would not count."""
+        parts = checked.parts
         if not checked.strict and any(all(form.first for form in part) for part in parts):
             raise self._error(
                 f"{name}: a part with nothing but forms that begin the output has to be a "
@@ -210,7 +231,53 @@ class _Reader:
                 f"{name}: parts of compounds count only in a pattern of one part that is neither "
                 "exact nor at the end"
             )
-        return checked
+        if checked.exact and not checked.is_phrase:
+            raise self._error(
+                f"{name}: exact counts only in a pattern of one part that may_overlap, with no "
+                "penalty, not at the end and not only at the beginning"
+            )
+
+    def _form(self, name: _Name, given: Any) -> Form:
+        """Return a form with plain integers in it."""
+        if not isinstance(given, Form):
+            raise self._error(f"{name}: a part of a pattern has Forms in it, not {given!r:.80}")
+        self._refuse_no_flags(name, given, "first", "apart", "inside", "goes_on")
+        return replace(given, tokens=self._phrase(name, given.tokens))
+
+    def _refuse_no_flags(self, name: _Name, given: Form | Pattern, *flags: str) -> None:
+        """Raise if one of these is neither true nor false."""
+        for flag in flags:
+            value = getattr(given, flag)
+            if value is not False and not isinstance(value, int | np.bool_):
+                raise self._error(f"{name}: {flag} must be True or False, not {value!r:.80}")
+
+    def _whole(self, name: _Name, what: str, value: Any) -> int:
+        """Return a number of a pattern as a plain integer."""
+        try:
+            return index(value)
+        except TypeError:
+            raise self._error(f"{name}: {what} must be an integer, not {value!r:.80}") from None
+
+    def _within(self, name: _Name, value: Any) -> int | None:
+        """Return the words that may stand between parts; None: any."""
+        if value is None:
+            return None
+        words = self._whole(name, "within", value)
+        if words < 0:
+            raise self._error(f"{name}: within is {words}, but must be 0 or more")
+        return words
+
+    def _penalty(self, name: _Name, value: Any) -> float | None:
+        """Return for what a pattern is given up; None: for nothing."""
+        if value is None:
+            return None
+        try:
+            penalty = float("nan") if isinstance(value, str | bytes) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            penalty = float("nan")
+        if not 0 <= penalty < float("inf"):
+            raise self._error(f"{name}: penalty is {value!r:.80}, but must be a number, 0 or more")
+        return penalty
 
     def _tokens(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase as a tuple of plain integers."""
@@ -225,7 +292,7 @@ class _Reader:
                     f"of {self.vocabulary_size}",
                     name.subject(tokens),
                 )
-            if token == self.eos:
+            if token in self.ends:
                 raise self._error(
                     f"{name} {{}} has the end-of-sentence token {token} in it",
                     name.subject(tokens),

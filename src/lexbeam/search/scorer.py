@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -156,22 +157,80 @@ def can_restart(scorer: Scorer) -> bool:
     return bool(getattr(scorer, "restarts", False))
 
 
-def readable(scores: Scores) -> Scores:
-    """Return scores as arrays that the compiled kernel reads."""
-    top_scores, top_ids, ask_scores, state, attention = scores
-    return Scores(
-        _readable_scores(top_scores),
-        np.ascontiguousarray(top_ids, np.int64),
-        _readable_scores(ask_scores),
-        state,
-        attention,
+PROTOCOL = "top_scores, top_ids, ask_scores, state and, if it was asked for, attention"
+"""What an answer has, in this order."""
+
+_SCORES = np.dtype(np.float32), np.dtype(np.float64)
+_IDS = np.dtype(np.int64)
+
+
+def refuse_no_scorer(scorer: Any) -> None:
+    """Raise if something lacks what every scorer has, or its ends are outside its vocabulary."""
+    try:
+        size, eos, _ = index(scorer.vocabulary_size), index(scorer.eos), index(scorer.bos)
+        ends = [eos, *map(index, getattr(scorer, "ends", ()))]
+        usable = callable(scorer.start) and callable(scorer.step)
+    except (AttributeError, TypeError):
+        usable = False
+    if not usable:
+        raise ScorerError(
+            f"{type(scorer).__name__} is no scorer: one has the integers vocabulary_size, bos and "
+            "eos, the methods start and step, and may have a list of integers, ends"
+        )
+    for end in ends:
+        if not 0 <= end < size:
+            raise ScorerError(f"the scorer's end {end} is outside its vocabulary of {size}")
+
+
+def read_scores(answer: Any) -> Scores:
+    """Return a model's answer with scores and ids of the kinds that the search works with.
+
+    Any sequence of the fields of `Scores` will do, with numbers of any precision.
+
+    Raises:
+        ScorerError: it has other fields, or they are no arrays of numbers.
+    """
+    try:
+        scores = Scores(*answer)
+    except TypeError:
+        raise ScorerError(f"the scorer's answer must have {PROTOCOL}, not {answer!r:.80}") from None
+    top_scores, top_ids, ask_scores, _, attention = scores
+    try:
+        given = top_scores.dtype in _SCORES and ask_scores.dtype in _SCORES
+        given = given and top_ids.dtype == _IDS
+        if given and (attention is None or attention.dtype in _SCORES):
+            return scores
+    except (TypeError, AttributeError):  # not all are arrays of NumPy
+        pass
+    return scores._replace(
+        top_scores=_numbers("top_scores", top_scores, "fiu"),
+        top_ids=_numbers("top_ids", top_ids, "iu"),
+        ask_scores=_numbers("ask_scores", ask_scores, "fiu"),
+        attention=None if attention is None else _numbers("attention", attention, "fiu"),
     )
 
 
-def _readable_scores(scores: ScoreArray) -> ScoreArray:
-    if scores.dtype.char in "fd":
-        return np.ascontiguousarray(scores)
-    return np.ascontiguousarray(scores, np.float64)
+def _numbers(name: str, array: Any, kinds: str) -> Any:
+    """Return an array as one of float32, float64 or int64, or say that it is of another kind."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
+        given = f"of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+        wanted = "integers" if kinds == "iu" else "floats"
+        raise ScorerError(f"the scorer's {name} must be a NumPy array of {wanted}, not {given}")
+    if kinds == "iu":
+        return array.astype(np.int64, copy=False)
+    return array if array.dtype in _SCORES else array.astype(np.float64)
+
+
+def readable(scores: Scores) -> Scores:
+    """Return scores as arrays that the compiled kernel reads: each in one piece."""
+    top_scores, top_ids, ask_scores, state, attention = scores
+    return Scores(
+        np.ascontiguousarray(top_scores),
+        np.ascontiguousarray(top_ids),
+        np.ascontiguousarray(ask_scores),
+        state,
+        attention,
+    )
 
 
 def refuse_wrong_shapes(scores: Scores, rows: int, top: int, asked: int) -> None:

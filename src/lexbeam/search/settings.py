@@ -25,7 +25,20 @@ from lexbeam.search.arrays import IntArray
 PAPER: Mapping[str, Any] = {"algorithm": "dba", "stop": "all", "lag": None, "word_end": False}
 """The settings of the paper's search, where its defaults or ours differ."""
 
+_BITS_SHOWN = 128
+"""A number of more bits is not written out in errors."""
+
 STOPS = ("all", "first", "likely", "bound", "full", "now")
+
+
+MOST_SLOTS = 10_000
+"""The most hypotheses on a beam, and the most outputs of a sentence."""
+
+MOST_TOKENS = 1_000_000
+"""The most tokens that an output may be allowed to have."""
+
+MOST_POWER = 20.0
+"""The largest exponent of the length, either way: with it, no score is too large for a float."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +53,34 @@ class Declaration:
     """The values that may be given; none: see ``least``."""
     least: float | None = None
     """The least number that may be given; None: any number."""
+    most: float | None = None
+    """The largest number that may be given; None: any number."""
 
 
-def at_least(least: int, name: str, value: Any) -> int:
+def at_least(least: int, name: str, value: Any, most: int | None = None) -> int:
     """Return the value as a plain integer, or say which setting is out of range."""
     try:
         whole = index(value)
     except TypeError:
         raise SettingError(f"{name} must be an integer, not {value!r}") from None
     if whole < least:
-        raise SettingError(f"{name} must be at least {least}, not {whole}")
+        raise SettingError(f"{name} must be at least {least}, not {_shown(whole)}")
+    if most is not None and whole > most:
+        raise SettingError(f"{name} must be at most {most}, not {_shown(whole)}")
     return whole
+
+
+def read_flag(name: str, value: Any) -> bool:
+    """Return the value as a plain truth value, or say which setting is none."""
+    if not isinstance(value, int | np.bool_):
+        raise SettingError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def _shown(value: int) -> str:
+    """Return a number for an error, or how large it is if it would fill lines."""
+    bits = value.bit_length()
+    return f"{value}" if bits <= _BITS_SHOWN else f"one of {bits} bits"
 
 
 def _threshold(name: str, value: Any) -> float | None:
@@ -65,6 +95,8 @@ def _finite(name: str, value: Any) -> float:
         given = float(value)
     except (TypeError, ValueError):
         raise SettingError(f"{name} must be a number, not {value!r}") from None
+    except OverflowError:
+        raise SettingError(f"{name} must be a number that a float can hold") from None
     if not math.isfinite(given):
         raise SettingError(f"{name} must be finite, not {value!r}")
     return given
@@ -76,24 +108,32 @@ def setting(
     description: str,
     choices: Collection[str] = (),
     least: float | None = None,
+    most: float | None = None,
 ) -> Any:
     """Return a field of a dataclass of settings."""
-    declaration = Declaration(check, description, choices, least)
+    declaration = Declaration(check, description, choices, least, most)
     return dataclasses.field(default=default, metadata={"declaration": declaration})
 
 
-def count(default: int | None, description: str) -> Any:
-    """Return a field for an integer of at least 1; if None is the default, it may be given."""
+def count(default: int | None, description: str, most: int | None = None) -> Any:
+    """Return a field for an integer from 1 to ``most``; if None is the default, it may be given."""
 
     def check(name: str, value: Any) -> int | None:
-        return None if value is default is None else at_least(1, name, value)
+        return None if value is default is None else at_least(1, name, value, most)
 
-    return setting(default, check, description, least=1)
+    return setting(default, check, description, least=1, most=most)
 
 
-def number(default: float, description: str) -> Any:
-    """Return a field for a finite number."""
-    return setting(default, _finite, description)
+def number(default: float, description: str, most: float) -> Any:
+    """Return a field for a number that is at most so far from 0."""
+
+    def check(name: str, value: Any) -> float:
+        given = _finite(name, value)
+        if abs(given) > most:
+            raise SettingError(f"{name} must be from {-most:g} to {most:g}, not {value!r}")
+        return given
+
+    return setting(default, check, description, least=-most, most=most)
 
 
 def threshold(default: float | None, description: str) -> Any:
@@ -107,9 +147,10 @@ def choice(
     """Return a field for one of several names; plugins of a ``group`` may add to them."""
 
     def check(name: str, value: Any) -> Any:
-        if group is not None and value not in tuple(choices):
+        is_name = isinstance(value, str)
+        if group is not None and is_name and value not in tuple(choices):
             load_plugins(group)
-        if value not in tuple(choices):
+        if not is_name or value not in tuple(choices):
             raise SettingError(f"unknown {name} {value!r}; choose one of: {', '.join(choices)}")
         return value
 
@@ -118,13 +159,7 @@ def choice(
 
 def flag(default: bool, description: str) -> Any:
     """Return a field for something that is done or not."""
-
-    def check(name: str, value: Any) -> bool:
-        if not isinstance(value, int | np.bool_):
-            raise SettingError(f"{name} must be True or False, not {value!r}")
-        return bool(value)
-
-    return setting(default, check, description)
+    return setting(default, read_flag, description)
 
 
 def declarations(settings: type[Any]) -> Mapping[str, Declaration]:
@@ -151,8 +186,8 @@ def _declared(settings: Hashable) -> Sequence[tuple[str, Declaration]]:
 class Settings:
     """How to search; values are checked when it is made."""
 
-    beam_size: int = count(10, "Hypotheses kept at each step.")
-    """The slots of the beam; with ``gbs`` and ``cbs``, those of each bank."""
+    beam_size: int = count(10, "Hypotheses kept at each step.", MOST_SLOTS)
+    """The slots of the beam, at most 10,000; with ``gbs`` and ``cbs``, those of each bank."""
     algorithm: str = choice(
         "dba", POLICIES.keys(), "How the beam is divided among constraints.", plugins.POLICIES
     )
@@ -173,12 +208,12 @@ class Settings:
     the same, unless it became much longer than outputs usually are; ``full``: when ``nbest``
     have; ``now``: when they have, and the best hypothesis that has all its phrases would not be
     among them if it ended here."""
-    nbest: int = count(1, "Translations given for each text.")
-    """How many outputs to return, where so many have finished."""
+    nbest: int = count(1, "Translations given for each text.", MOST_SLOTS)
+    """How many outputs to return, where so many have finished; at most 10,000."""
     length_penalty: float = number(
-        1.0, "Exponent of the length that scores of finished outputs are divided by."
+        1.0, "Exponent of the length that scores of finished outputs are divided by.", MOST_POWER
     )
-    """The exponent of the length by which finished outputs are normalised."""
+    """The exponent of the length by which finished outputs are normalised, from -20 to 20."""
     lag: float | None = threshold(
         None, "Drop what is this far below the best with as many constraints met; 0 keeps all."
     )
@@ -220,10 +255,10 @@ class SettingsArguments(TypedDict, total=False):
 
 
 def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
-    """Return the most tokens of each output. # shape: (sentences,)."""
+    """Return the most tokens of each output, `MOST_TOKENS` at most. # shape: (sentences,)."""
     each = [max_length] * sentences if isinstance(max_length, int | np.integer) else max_length
     try:
-        limits = [at_least(0, "max_length", limit) for limit in each]
+        limits = [at_least(0, "max_length", limit, MOST_TOKENS) for limit in each]
     except TypeError:
         raise SettingError(f"max_length must be an integer, not {max_length!r}") from None
     if len(limits) != sentences:

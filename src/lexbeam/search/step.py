@@ -37,6 +37,7 @@ from lexbeam.search.scorer import (
     IMPOSSIBLE,
     Scorer,
     Scores,
+    read_scores,
     readable,
     refuse_nonsense,
     refuse_wrong_shapes,
@@ -270,7 +271,7 @@ class SearchStep:
             **({"hold": hold} if hold is not None and hold.any() else {}),
             **({"attention": True} if attends else {}),
         )
-        scores = Scores(*answer)  # any sequence of its fields will do
+        scores = read_scores(answer)
         if kernel.compiled is not None:
             scores = readable(scores)
         refuse_wrong_shapes(scores, len(live), top, 1 + ask.shape[1])

@@ -21,7 +21,8 @@ nothing is dropped for its lag.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from operator import index
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.draft import Draft
+from lexbeam.search.lists import per_sentence
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
 
@@ -298,29 +300,62 @@ def read_ties(
     sources: Sequence[Sequence[object]],
 ) -> list[dict[int, tuple[int, ...]]] | None:
     """Return checked ties, one mapping per sentence; None if there are none at all."""
-    if given is None or not any(given):
+    if given is None:
         return None
-    if len(given) != len(requests):
-        raise InputError(f"ties has {len(given)} entries for {len(requests)} sentences")
     read = []
-    for sentence, (ties, request) in enumerate(zip(given, requests, strict=True)):
-        length, checked = len(sources[sentence]), {}
-        for phrase, tokens in ties.items():
-            if not 0 <= phrase < len(request.phrases):
-                raise ConstraintError(
-                    f"there is no phrase {phrase} to tie to the source", sentence=sentence
-                )
-            outside = [token for token in tokens if not 0 <= token < length]
-            if outside:
-                raise ConstraintError(
-                    f"phrase {{}} is tied to source token {outside[0]}, but there are {length}",
-                    request.subjects[phrase],
-                    sentence=sentence,
-                )
-            if tokens:
-                checked[phrase] = tuple(tokens)
-        read.append(checked)
+    for sentence, ties in enumerate(per_sentence("ties", given, len(requests))):
+        if ties is not None and not isinstance(ties, Mapping):
+            raise InputError(
+                f"ties must be a mapping from phrases to source tokens, not {ties!r:.80}",
+                sentence=sentence,
+            )
+        read.append(_read_sentence(ties or {}, requests[sentence], sources[sentence], sentence))
+    if not any(read):
+        return None
+    for sentence, source in enumerate(sources):
+        _length(source, sentence)
     return read
+
+
+def _length(source: Any, sentence: int) -> int:
+    """Return the tokens of a source, or say that they can't be counted."""
+    try:
+        return len(source)
+    except TypeError:
+        raise InputError(
+            f"ties need sources that are lists of tokens, not {source!r:.80}", sentence=sentence
+        ) from None
+
+
+def _read_sentence(
+    ties: Mapping[int, SourceTokens], request: Request, source: Any, sentence: int
+) -> dict[int, tuple[int, ...]]:
+    """Return the ties of a sentence as plain integers, without the empty ones."""
+    checked = {}
+    for phrase, tokens in ties.items():
+        try:
+            number, places = index(phrase), tuple(map(index, tokens))
+        except TypeError:
+            raise InputError(
+                f"ties has {phrase!r:.80}: {tokens!r:.80}, but the index of a phrase is tied to "
+                "a list of indices of source tokens",
+                sentence=sentence,
+            ) from None
+        if not 0 <= number < len(request.phrases):
+            raise ConstraintError(
+                f"there is no phrase {number} to tie to the source", sentence=sentence
+            )
+        length = _length(source, sentence)
+        outside = [place for place in places if not 0 <= place < length]
+        if outside:
+            raise ConstraintError(
+                f"phrase {{}} is tied to source token {outside[0]}, but there are {length}",
+                request.subjects[number],
+                sentence=sentence,
+            )
+        if places:
+            checked[number] = places
+    return checked
 
 
 def settle(

@@ -26,6 +26,7 @@ from lexbeam.search.scorer import (
     IMPOSSIBLE,
     ROUNDING,
     Scores,
+    read_scores,
     readable,
     refuse_banned,
     refuse_nonsense,
@@ -160,7 +161,7 @@ class WholeStep:
         out = ints, room.states, room.scores, room.marks
         try:
             result = compiled.advance(*given, *scores[:3], *constraints, *out)
-        except (TypeError, ValueError):  # of other kinds, or not in one piece
+        except ValueError:  # not in one piece
             answers = readable(scores)[:3]
             result = kernel.call(compiled.advance, *given, *answers, *constraints, *out)
         if result is None:
@@ -218,7 +219,7 @@ class WholeStep:
         top = min(step.beam_size, step.scorer.vocabulary_size - 1)
         ban = self._ban(beam, rows)
         answer = step.scorer.step(step.model_state, tokens, parents, asks, ban, top)
-        scores = Scores(*answer)  # any sequence of its fields will do
+        scores = read_scores(answer)
         refuse_wrong_shapes(scores, rows, top, 1 + asked)
         refuse_banned(scores, ban)
         step.model_state = scores.state

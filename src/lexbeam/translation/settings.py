@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lexbeam.errors import SettingError, represented
-from lexbeam.search.settings import PAPER, Settings, choice, count, flag
+from lexbeam.search.settings import MOST_TOKENS, PAPER, Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
 DRAFT_BEAM = 2
@@ -35,7 +35,7 @@ class TextSettings(Settings):
     algorithm: str = "lookahead"
     lag: float | None = 3.0
     stop: str = "likely"
-    max_length: int | None = count(None, "Most tokens in a translated sentence.")
+    max_length: int | None = count(None, "Most tokens in a translated sentence.", MOST_TOKENS)
     batch_size: int = count(32, "Sentences searched together.")
     split: bool = flag(True, "Cut texts into sentences, or take each as one.")
     prices: bool = flag(False, "Say what each constraint costs, in log-probability.")

@@ -32,7 +32,7 @@ def compiled(problem: Problem, sentence: Sentence) -> tuple[Automaton, int, int]
     if marks is not None:
         words = WordBoundaries.of(marks.boundary, marks.closing, size, eos, marks.starting)
     demands, avoid = [list(sentence.demands)], [list(sentence.avoid)]
-    request = read_requests(1, demands, avoid, None, problem.size, problem.eos, words)[0]
+    request = read_requests(1, demands, avoid, None, problem.size, [problem.eos], words)[0]
     holds = problem.holds and marks is not None
     automaton = Automaton(
         [request.phrases], [request.avoid], problem.size, words, holds, problem.eos
