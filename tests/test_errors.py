@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from lexbeam.errors import ConstraintError, InputError, SettingError, Subject
+from lexbeam.errors import ConstraintError, InputError, SettingError, Subject, represented
 
 PHRASE = Subject("phrase", 1, "[3, 4]")
 AVOIDED = Subject("avoided", 0, "[4]")
@@ -33,3 +33,15 @@ def test_errors_survive_another_process(kind: type[InputError]) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert (str(again), again.sentence, again.subjects) == (str(error), 3, (PHRASE,))
+
+
+def test_any_value_can_be_shown() -> None:
+    class Unprintable:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert represented([1, "a"]) == "[1, 'a']"
+    assert represented(10**5000) == "a value of the type int"
+    assert represented(Unprintable()) == "a value of the type Unprintable"
+    assert represented("\ud800") == r"'\ud800'"
+    assert len(represented("a" * 1000)) == 200

@@ -98,9 +98,23 @@ class ScorerError(LexbeamError):
 
 
 _SHOWN = 60  # characters of a phrase quoted in an error
+_LONG = 200  # characters of any other value
 
 
 def quoted(phrase: str) -> str:
     """Quote a phrase for an error message, shortened when it is long."""
     shown = phrase if len(phrase) <= _SHOWN else phrase[: _SHOWN - 1] + "…"
     return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'
+
+
+def represented(value: object) -> str:
+    """Show any value in an error message, shortened when it is long.
+
+    Some values can't be written, such as a number of many thousand digits: then it is their type.
+    """
+    try:
+        shown = repr(value)
+    except Exception:  # a class of the caller's own may raise anything
+        return f"a value of the type {type(value).__name__}"
+    shown = shown if len(shown) <= _LONG else shown[: _LONG - 1] + "…"
+    return shown.encode("utf-8", "backslashreplace").decode()

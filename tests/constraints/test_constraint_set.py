@@ -44,6 +44,36 @@ def test_a_demand_with_another_way_out_contradicts_nothing() -> None:
     assert Constraints.build(avoid=["gato"], prefix="(gato")
 
 
+@pytest.mark.parametrize(
+    ("phrase", "chain"),
+    [
+        ({"text": "gato", "exactly": 1}, {"order": ["gato", "gato"]}),
+        ({"text": "gato", "at_most": 1}, {"gap": ["o gato", "gato"]}),
+        ({"text": "gato", "at_most": 1}, {"order": ["gato", "x"], "count": 2}),
+        ({"any": ["gato", "gata"], "exactly": 1}, {"order": [{"any": ["gato", "gata"]}, "gata"]}),
+        ({"text": "gato", "exactly": 1, "case": "any"}, {"order": ["Gato", "GATO"]}),
+    ],
+)
+def test_a_chain_that_needs_a_phrase_too_often_is_refused(phrase: Any, chain: Any) -> None:
+    with pytest.raises(ConstraintError, match=r"may occur once, but .* needs it twice: drop one"):
+        Constraints.build([phrase, chain])
+    assert Constraints.build([phrase, phrase, chain])  # equal ones may each occur once
+    assert Constraints.build([phrase, {**chain, "soft": 1}] if "count" not in chain else [phrase])
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        {"order": ["gato", "gata"]},
+        {"order": ["gato", {"any": ["gato", "gata"]}]},
+        {"order": ["gato", "Gato"]},
+        {"order": ["gato", "gato"], "case": "any"},  # it may be Gato
+    ],
+)
+def test_a_chain_that_can_do_without_is_not_refused(chain: Any) -> None:
+    assert Constraints.build([{"text": "gato", "exactly": 1}, chain])
+
+
 def test_nothing_asks_nothing() -> None:
     assert Constraints.build() == Constraints.build([], (), "") == Constraints()
 

@@ -178,3 +178,19 @@ def test_an_avoided_character_that_the_vocabulary_lacks_is_not_chosen(
     assert found.constraints[0].form == "☺"
     with pytest.raises(lexbeam.ConstraintError, match="drop one of them"):
         english_portuguese.translate("Hello.", ["العربية ☺"], ["☺"])
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("<p>Press OK.</p>\n<p>Then wait.</p>", {"keep": ["markup"]}),
+        ("<i>Press <b>OK. Then</i> wait.</b>", {"keep": ["markup"]}),
+        ("LOST! 10%", {"keep": ["numbers"], "constraints": [{"gap": ["o", "10"]}]}),
+        ("e?", {"constraints": [{"any": ["tem certeza", "tem"], "exactly": 2}]}),
+    ],
+)
+def test_what_is_wanted_so_often_is_there_so_often(
+    english_portuguese: lexbeam.Translator, text: str, options: Any
+) -> None:
+    result = english_portuguese.translate(text, **options)
+    assert all(report.met for report in result.constraints), result.text

@@ -4,10 +4,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.kinds import Phrase, Prefix, Suffix
+from lexbeam.constraints.kinds import Order, Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
+from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation.placement import (
     MOST_TRIALS,
+    _assign_parts,
     _not_searched_so,
     assign_by_gain,
     assign_found,
@@ -61,6 +63,26 @@ def test_what_has_a_source_belongs_to_its_sentence() -> None:
     demanded = [placed, B, Phrase((("c",),), source_spans=((10, 12),))]
     known = sentences_of_sources(number_units(demanded), demanded, starts=[2, 10, 20])
     assert known == {0: 0, 1: 2, 3: 1}
+
+
+def test_parts_whose_sources_are_known_belong_to_their_sentences() -> None:
+    tags = Order(
+        (("<p>",), ("<b>",), ("</b>",), ("</p>",)),
+        part_sources=((2, 5), (6, 9), (12, 16), (30, 34)),
+    )
+    demands = [SimpleNamespace(asked=A), SimpleNamespace(asked=tags), SimpleNamespace(asked=B)]
+    document: Any = SimpleNamespace(
+        units=[0, 1, 2],
+        demand=demands.__getitem__,
+        sentences=[SimpleNamespace(part=Part("", "", start)) for start in (2, 10, 20)],
+    )
+    assigned = [[Piece(2, 0, 1)], [Piece(0, 0, 1), Piece(1, 0, 4)], []]
+    assert _assign_parts(document, assigned) == {1}
+    assert assigned == [
+        [Piece(1, 0, 2), Piece(2, 0, 1)],
+        [Piece(0, 0, 1), Piece(1, 2, 3)],
+        [Piece(1, 3, 4)],
+    ]
 
 
 def test_a_missing_unit_goes_where_it_costs_least() -> None:

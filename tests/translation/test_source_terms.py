@@ -154,6 +154,16 @@ def test_a_glossary_must_be_one() -> None:
         SourceTerms(3, None, INFO)  # type: ignore[arg-type]
 
 
+def test_a_list_in_a_list_is_no_glossary(translator: Translator) -> None:
+    nested: list[Any] = []
+    nested.append(nested)
+    given: Any = nested
+    with pytest.raises(SettingError, match=r"the path of a file, not list"):
+        translator.translate("The cat.", glossary=given)
+    with pytest.raises(SettingError, match=r"the path of a file, not list"):
+        translator.translate(["The cat."], glossary=given)
+
+
 def test_a_translation_has_the_terms(translator: Translator) -> None:
     glossary = Glossary.from_terms({"cat": "gato"}, {"cat": "sat"})
     result = translator.translate("The cat sat, the cat.", glossary=glossary)

@@ -199,6 +199,10 @@ def test_a_space_of_its_own(processor: sentencepiece.SentencePieceProcessor) -> 
         (["na mo", "mo na"], False),
         (["mit", "tim"], True),
         (["gato", "gatos"], True),
+        (["na mo", "na"], False),
+        (["o gato preto", "Gato"], False),
+        (["日本", "日本 語"], False),
+        (["na", "Na"], True),
     ],
 )
 def test_alternatives_that_can_share_words_are_not_counted_by_the_search(

@@ -379,3 +379,27 @@ def test_a_glossary_may_be_the_path_of_its_file(translator: Translator, tmp_path
     assert translator.translate("The cat", glossary=path).constraints[0].text == "dog"
     with pytest.raises(InputError, match=r"nowhere\.csv"):
         translator.translate("The cat", glossary=str(tmp_path / "nowhere.csv"))
+
+
+LARGE = 10**5000
+NESTED: list[Any] = []
+NESTED.append(NESTED)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"settings": LARGE}, r"settings must be given by their names, not as a value of the type"),
+        ({"settings": {LARGE: 1}}, r"unknown setting a value of the type int"),
+        ({"settings": NESTED, "lag": 1}, r"settings must be given by their names, not as \[\["),
+        ({"keep": LARGE}, r"keep must be a list .*, not a value of the type int"),
+        ({"keep": [LARGE]}, r"keep must list .*, not a value of the type int"),
+        ({"constraints": [{"text": "x", "source": [0, LARGE]}]}, r'of "x" is outside the text'),
+        ({"constraints": [{"text": "x", LARGE: 1}]}, r"has the unknown key a value of the type"),
+    ],
+)
+def test_what_can_not_be_printed_is_refused_by_name(
+    translator: Translator, options: Any, message: str
+) -> None:
+    with pytest.raises(LexbeamError, match=message):
+        translator.translate("The cat.", **options)

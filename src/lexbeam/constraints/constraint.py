@@ -77,6 +77,8 @@ class Constraint(ABC):
     """The words of the source that it translates, or where they stand, if the caller says so."""
     source_spans: SourceSpans = field(default=(), compare=False, repr=False)
     """Where its source stands in the text, one span per count; empty if that is not known."""
+    part_sources: SourceSpans = field(default=(), compare=False, repr=False)
+    """Where the source of each of several parts stands; empty if that is not known."""
     is_from_source: bool = field(default=False, compare=False, repr=False)
     """Whether the source demands it: a glossary's term, or something that is to be kept."""
 

@@ -40,6 +40,26 @@ class Constraints:
         for avoided in self.avoid:
             for demanded in (*self.demanded, _whole_words(self.prefix)):
                 _refuse_contradiction(demanded, avoided)
+        for chain in self.demanded:
+            if len(chain.parts) > 1 and chain.soft is None:
+                self._refuse_too_many(chain)
+
+    def _refuse_too_many(self, chain: Constraint) -> None:
+        """Refuse an order or a gap that has a phrase more often than the phrase may occur."""
+        allowed: dict[Constraint, list[int | None]] = {}
+        for each in self.demanded:
+            if len(each.parts) == 1 and not each.is_from_source:
+                allowed.setdefault(each.once, []).append(each.at_most)
+        for phrase, limits in allowed.items():
+            most = [limit for limit in limits if limit is not None]
+            if len(most) < len(limits):
+                continue  # one of several equal ones may occur as often as it likes
+            needed = _least_inside(phrase, chain)
+            if needed > sum(most):
+                raise ConstraintError(
+                    f"{quoted(phrase.text)} may occur {_times(sum(most))}, but "
+                    f"{quoted(chain.text)} needs it {_times(needed)}: drop one of them"
+                )
 
     @classmethod
     def build(
@@ -67,6 +87,24 @@ def _whole_words(prefix: str) -> Constraint:
     while whole and is_word_character(whole[-1]):
         whole = whole[:-1]
     return Phrase(((whole.strip(),),) if whole.strip() else ())
+
+
+def _least_inside(phrase: Constraint, chain: Constraint) -> int:
+    """Return how often a phrase occurs at least where an order or a gap is met.
+
+    Its parts share no words, and its occurrences follow one another. What may be written in
+    another case than the phrase need not be one.
+    """
+    if phrase.case != "any" and chain.case not in ("exact", phrase.case):
+        return 0
+    inside = (
+        min(len(phrase.find(form, len(form), starts=())) for form in part) for part in chain.parts
+    )
+    return chain.count * sum(inside)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _refuse_contradiction(demanded: Constraint, avoided: Constraint) -> None:

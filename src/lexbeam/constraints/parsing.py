@@ -16,7 +16,7 @@ from lexbeam.constraints.constraint import Constraint, Part, Shape
 from lexbeam.constraints.kinds import KINDS, Order, Phrase
 from lexbeam.constraints.options import read_options
 from lexbeam.constraints.phrases import clean_phrase, describe_value, listed, numbered
-from lexbeam.errors import ConstraintError
+from lexbeam.errors import ConstraintError, quoted, represented
 from lexbeam.plugins import CONSTRAINT_KINDS, load_plugins
 from lexbeam.text.compounds import has_compounds
 from lexbeam.text.files import read_lines
@@ -113,8 +113,9 @@ class Reader:
         for key in options:
             if key not in allowed:
                 others = listed(allowed) or "no other key"
+                name = quoted(key) if isinstance(key, str) else represented(key)
                 raise ConstraintError(
-                    f'{where} has the unknown key "{key}": "{kind.key}" takes {others} beside it'
+                    f'{where} has the unknown key {name}: "{kind.key}" takes {others} beside it'
                 )
         return kind, Shape(given[kind.key], options, where, self)
 

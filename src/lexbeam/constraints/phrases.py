@@ -66,7 +66,7 @@ def describe_value(value: object) -> str:
         return f"the text {quoted(value)}"
     try:
         shown = quoted(str(value))
-    except ValueError:  # a number of many thousand digits
+    except Exception:  # a number of many thousand digits, or a class of the caller's own
         shown = ""
     return f"{type(value).__name__} {shown}".rstrip()
 

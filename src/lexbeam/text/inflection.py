@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Any
 
-from lexbeam.errors import InputError, MissingExtraError
+from lexbeam.errors import InputError, MissingExtraError, represented
 from lexbeam.text.languages import base_language
 from lexbeam.text.word_boundaries import is_word_character
 
@@ -197,7 +197,7 @@ def _capitalised(word: str) -> str:
 def _code(language: str) -> str:
     """Return the code that simplemma has for a language."""
     if not isinstance(language, str) or not language:
-        raise InputError(f"the language must be a code like de, not {language!r}")
+        raise InputError(f"the language must be a code like de, not {represented(language)}")
     base = base_language(language)
     code = _ALIASES.get(base, base)
     if code not in _codes():

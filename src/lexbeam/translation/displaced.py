@@ -96,7 +96,7 @@ def count_other_uses(
     for number, tied in sources.items():
         demand = document.demands[number]
         asked = demand.asked
-        if asked.at_most is None or not asked.is_from_source or asked.is_source_in(document.text):
+        if asked.compound or not asked.is_from_source or asked.is_source_in(document.text):
             continue
         said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
         uses[number] = sum(_is_for_others(draft.attention[place], sorted(tied)) for place in said)

@@ -29,6 +29,7 @@ from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
+from lexbeam.translation.term_limits import lift_limits
 
 _MUCH = 100  # tokens of constraints; a translation has room for twice as many, if they are less
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
@@ -69,14 +70,12 @@ class Document:
         self._prefix = constraints.prefix
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, self.vocabulary)
+        parts = _cut(text, source, max_source_length, settings.split)
+        demanded = lift_limits(constraints) if len(parts) > 1 else constraints.demanded
         self.demands = limit_exact(
-            [
-                SpelledConstraint.spell(asked, target, self.avoidance.words)
-                for asked in constraints.demanded
-            ]
+            [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
         )
         self.units = number_units(constraints.demanded)
-        parts = _cut(text, source, max_source_length, settings.split)
         if not parts and (constraints.demanded or constraints.prefix):
             parts = [Part("", "")]  # nothing to translate, and yet something to say
         self.sentences = [

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.options import MAX_COUNT
-from lexbeam.errors import SettingError
+from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
@@ -88,7 +88,9 @@ def compile_patterns(keep: Iterable[str] | None) -> Patterns:
     if keep is None:
         return ()
     if isinstance(keep, str) or not isinstance(keep, Iterable):
-        raise SettingError(f"keep must be a list of names and regular expressions, not {keep!r}")
+        raise SettingError(
+            f"keep must be a list of names and regular expressions, not {represented(keep)}"
+        )
     return [_compile(each) for each in keep]
 
 
@@ -96,7 +98,9 @@ def _compile(given: object) -> re.Pattern[str]:
     if isinstance(given, re.Pattern) and isinstance(given.pattern, str):
         return given
     if not isinstance(given, str) or not given:
-        raise SettingError(f"keep must list names and regular expressions, not {given!r}")
+        raise SettingError(
+            f"keep must list names and regular expressions, not {represented(given)}"
+        )
     name = _ALIASES.get(given.lower(), given.lower())
     if name in PATTERNS:
         return re.compile(PATTERNS[name])
@@ -144,15 +148,17 @@ def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]
 
     Each is demanded as often as it occurs in the source, no more and no less. Capitals count.
     Several tags are demanded in the order of the source, so that well-formed markup stays
-    well-formed.
+    well-formed; the offsets of the order are those of its tags.
     """
     spans: dict[str, list[Span]] = {}
     for each in kept:
         spans.setdefault(each.text, []).append((each.start, each.end))
-    tags = [each.text for each in kept if _TAG.fullmatch(each.text)]
+    found = [each for each in kept if _TAG.fullmatch(each.text)]
+    tags = [each.text for each in found]
     demands: list[tuple[Any, SourceSpans]] = []
     if len(tags) > 1:
-        demands.append(({"order": tags, "case": "exact"}, ()))
+        at_tags = tuple((each.start, each.end) for each in found)
+        demands.append(({"order": tags, "case": "exact"}, at_tags))
     for phrase, at in spans.items():
         times = len(list(islice(occurrences(text, phrase), MAX_COUNT + 1)))
         if len(at) == times <= MAX_COUNT:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 
 from lexbeam.constraints.constraint import Constraint
@@ -36,6 +36,8 @@ def assign_known(document: Document) -> None:
             sentences[-1].assigned.append(document.whole(unit))
         elif unit in known:
             sentences[known[unit]].assigned.append(document.whole(unit))
+    if len(sentences) > 1:
+        _assign_parts(document, [sentence.assigned for sentence in sentences])
 
 
 def place_missing(document: Document) -> JobGenerator[None]:
@@ -84,11 +86,37 @@ def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
     text, starts = document.join([sentence.best for sentence in document.sentences])
     sources = _sentences_of_sources(document)
     assigned, missing = assign_found(document.units, _find(document, text, starts), starts, sources)
+    in_parts = _assign_parts(document, assigned)
+    missing = [unit for unit in missing if unit not in in_parts]
     dropped = tried_soft.intersection(missing)
     for sentence, pieces in zip(document.sentences, assigned, strict=True):
         kept = [piece for piece in sentence.searched if piece.unit in dropped]
         sentence.assigned = pieces + kept
     return [unit for unit in missing if unit not in tried_soft]
+
+
+def _assign_parts(document: Document, assigned: Sequence[list[Piece]]) -> set[int]:
+    """Assign parts whose sources are known to the sentences of these, and to no others.
+
+    The order of tags that are kept is such a demand: all of it in one sentence would be tags that
+    the other sentences have as well. Return the units of such demands.
+    """
+    units = {
+        unit for unit in range(len(document.units)) if document.demand(unit).asked.part_sources
+    }
+    if not units:
+        return units
+    starts = [sentence.part.start for sentence in document.sentences]
+    for pieces in assigned:
+        pieces[:] = [piece for piece in pieces if piece.unit not in units]
+    for unit in units:
+        sources = document.demand(unit).asked.part_sources
+        places = [max(bisect_right(starts, start) - 1, 0) for start, _ in sources]
+        for sentence, piece in _pieces(unit, places):
+            assigned[sentence].append(piece)
+    for pieces in assigned:
+        pieces.sort()
+    return units
 
 
 def _sentences_of_sources(document: Document) -> dict[int, int]:
@@ -200,11 +228,16 @@ def assign_found(
         if occurrence is None:
             missing.append(unit)
             continue
-        sentences = places[number][occurrence]
-        for sentence, parts in groupby(range(len(occurrence)), key=sentences.__getitem__):
-            first, *_ = numbers = list(parts)
-            assigned[sentence].append(Piece(unit, first, first + len(numbers)))
+        for sentence, piece in _pieces(unit, places[number][occurrence]):
+            assigned[sentence].append(piece)
     return assigned, missing
+
+
+def _pieces(unit: int, places: Sequence[int]) -> Iterator[tuple[int, Piece]]:
+    """Yield what sentences say of a unit; ``places`` are the sentences of its parts, in order."""
+    for sentence, parts in groupby(range(len(places)), key=places.__getitem__):
+        first, *_ = numbers = list(parts)
+        yield sentence, Piece(unit, first, first + len(numbers))
 
 
 def _take_own(

@@ -7,7 +7,7 @@ in other tokens, or a phrase runs into the word before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
@@ -206,21 +206,27 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     return before != (sentence.required, sentence.repeated)
 
 
-def _excessive(document: Document) -> list[int]:
-    """Return the numbers of the demands that the text meets more often than they allow."""
+def _excessive(document: Document) -> dict[int, bool]:
+    """Return the numbers of the demands that the text meets more often than they allow.
+
+    With each stands whether the search has kept to its limit, in all sentences.
+    """
     if all(demand.asked.at_most is None for demand in document.demands):
-        return []
-    return document.find_excess(*document.join([each.best for each in document.sentences]))
+        return {}
+    found = document.find_excess(*document.join([each.best for each in document.sentences]))
+    return {number: document.demands[number].is_limited for number in found}
 
 
-def _limit_excess(document: Document, sentence: SentenceState, excessive: Sequence[int]) -> bool:
+def _limit_excess(
+    document: Document, sentence: SentenceState, excessive: Mapping[int, bool]
+) -> bool:
     """Keep what occurs too often in the text from a sentence that need not say it again.
 
     Return whether there was anything to do.
     """
     changed = False
     own = document.text_of(sentence, sentence.best) if excessive else ""
-    for number in excessive:
+    for number, was_limited in excessive.items():
         demand = document.demands[number]
         assigned, searched = (
             sum(document.units[piece.unit] == number for piece in pieces)
@@ -229,7 +235,7 @@ def _limit_excess(document: Document, sentence: SentenceState, excessive: Sequen
         found = demand.surface.find(own, len(own))
         if len(found) <= assigned:
             continue
-        if assigned and (searched != assigned or not demand.is_limited):
+        if assigned and (searched != assigned or not was_limited):
             changed = True
             document.demands[number] = replace(demand, is_limited=True)
             continue

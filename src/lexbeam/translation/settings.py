@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from lexbeam.errors import SettingError
+from lexbeam.errors import SettingError, represented
 from lexbeam.search.settings import MOST_TOKENS, PAPER, Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
 
@@ -70,6 +70,10 @@ class SettingsArguments(SearchArguments, total=False):
     ties: str
 
 
+def _name(given: object) -> str:
+    return given if isinstance(given, str) else represented(given)
+
+
 def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSettings:
     """Return settings that were given by their names.
 
@@ -79,12 +83,12 @@ def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSetting
     if isinstance(given, TextSettings):
         return given
     if given is not None and not isinstance(given, Mapping):
-        raise SettingError(f"settings must be given by their names, not as {given!r}")
+        raise SettingError(f"settings must be given by their names, not as {represented(given)}")
     given = given or {}
     unknown = given.keys() - TextSettings.__dataclass_fields__.keys()
     if unknown:
         raise SettingError(
-            f"unknown setting {', '.join(sorted(map(str, unknown)))}: "
+            f"unknown setting {', '.join(sorted(map(_name, unknown)))}: "
             f"there are {', '.join(TextSettings.__dataclass_fields__)}"
         )
     return TextSettings(**given)

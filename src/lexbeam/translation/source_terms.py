@@ -19,7 +19,7 @@ from lexbeam.constraints.glossary import Found, Glossary
 from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
 from lexbeam.text.casing import matches
-from lexbeam.text.word_boundaries import Span, occurrences
+from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.keep import (
     Kept,
     Patterns,
@@ -30,6 +30,7 @@ from lexbeam.translation.keep import (
     respace,
 )
 from lexbeam.translation.results import Translation
+from lexbeam.translation.term_limits import limit_terms
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class SourceDemands:
         avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
         found = _besides(phrases, self.constraints)
         return Constraints(
-            demanded=(*asked.demanded, *_limited(found, asked)),
+            demanded=(*asked.demanded, *limit_terms(found, asked)),
             avoid=tuple(dict.fromkeys((*asked.avoid, *avoid))),
             prefix=asked.prefix,
         )
@@ -115,8 +116,11 @@ def load_glossaries(given: Any) -> Any:
 
     A file that has not changed is read only once.
     """
-    if isinstance(given, list | tuple):
-        return [load_glossaries(each) for each in given]
+    return [_load(each) for each in given] if isinstance(given, list | tuple) else _load(given)
+
+
+def _load(given: Any) -> Any:
+    """Return a glossary, or whatever else was given for one, as it is; that of a file, loaded."""
     if not isinstance(given, str | Path):
         return given
     try:
@@ -132,6 +136,7 @@ def _loaded(path: Path, changed: int) -> Glossary:  # noqa: ARG001  (part of the
 
 
 def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
+    """Return demands as constraints that know where their sources, or those of their parts, are."""
     shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
@@ -139,6 +144,8 @@ def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Co
     constraints = reader.demands(shapes, "glossary")
     return [
         replace(c, source_spans=at, is_from_source=True)
+        if len(c.parts) == 1
+        else replace(c, part_sources=at, is_from_source=True)
         for c, at in zip(constraints, spans, strict=True)
     ]
 
@@ -150,33 +157,6 @@ def _exactly(term: Constraint) -> Constraint:
     """
     limited = _is_firm_phrase(term) and not term.compound
     return replace(term, at_most=term.count) if limited else term
-
-
-def _limited(found: Sequence[Constraint], asked: Constraints) -> list[Constraint]:
-    """Return the constraints of the source, without a limit where others may need more of them."""
-    limited = []
-    for constraint in found:
-        others = [each for each in (*asked.demanded, *found) if each.once != constraint.once]
-        equal = sum(each.count for each in found if each.once == constraint.once)
-        needed = sum(each.count * _least_inside(constraint, each) for each in others)
-        begun = sum(_count(form, asked.prefix) for form in constraint.parts[0])
-        forms = set(constraint.parts[0])
-        is_asked = any(each.is_phrase and forms & set(each.parts[0]) for each in asked.demanded)
-        is_safe = needed + begun <= equal and not is_asked
-        limited.append(constraint if is_safe else replace(constraint, at_most=None))
-    return limited
-
-
-def _least_inside(phrase: Constraint, other: Constraint) -> int:
-    """Return how often a phrase occurs at least where another constraint is met."""
-    return sum(
-        min(sum(_count(form, written) for form in phrase.parts[0]) for written in part)
-        for part in other.parts
-    )
-
-
-def _count(phrase: str, text: str) -> int:
-    return sum(1 for _ in occurrences(text.casefold(), phrase.casefold()))
 
 
 def _is_firm_phrase(constraint: Constraint) -> bool:

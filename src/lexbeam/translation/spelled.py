@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.matching import Occurrence
@@ -15,7 +16,7 @@ from lexbeam.text.casing import compound_spellings, variants
 from lexbeam.text.compounds import is_letter, may_be_part
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside
-from lexbeam.text.word_boundaries import are_glued, contains
+from lexbeam.text.word_boundaries import are_glued, contains, occurrences
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -58,8 +59,10 @@ class SpelledConstraint:
         return replace(self, parts=(tuple(dict.fromkeys(more)), *self.parts[1:]))
 
     def allow_more(self, times: int) -> SpelledConstraint:
-        """Return the same, which may occur so many times more often."""
-        most = (self.asked.at_most or 0) + times
+        """Return the same, which may occur so many times more often; without a limit, as it is."""
+        if self.asked.at_most is None:
+            return self
+        most = self.asked.at_most + times
         asked, surface = replace(self.asked, at_most=most), replace(self.surface, at_most=most)
         return replace(self, asked=asked, surface=surface, is_limited=False)
 
@@ -240,10 +243,17 @@ def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]
 
 
 def _can_share_words(forms: Sequence[str]) -> bool:
-    """Return whether one of several forms can begin within an occurrence of another, or itself."""
+    """Return whether an occurrence of one of several forms can begin or end within another.
+
+    It may be one of the same form: only a phrase of a single form may overlap with itself, in the
+    search and in a text.
+    """
     if len(forms) == 1:
-        return False  # a phrase may overlap with itself, in the search and in a text
-    folded = [form.casefold() for form in forms]
+        return False
+    folded = list(dict.fromkeys(form.casefold() for form in forms))
+    all_forms = "\n".join(folded)
+    if any(next(islice(occurrences(all_forms, form), 1, None), None) for form in folded):
+        return True
     beginnings = {form[:end] for form in folded for end in range(1, len(form) + 1)}
     return any(
         form[start:] in beginnings and not are_glued(form[start - 1], form[start])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from lexbeam.constraints.constraint import Constraint, SourceSpans
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.errors import ConstraintError, InputError, quoted
+from lexbeam.errors import ConstraintError, InputError, quoted, represented
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import matches
@@ -60,8 +60,8 @@ def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
         spans = [source]
         if source[1] > len(text):
             raise ConstraintError(
-                f"the source {list(source)} of {quoted(constraint.text)} is outside the text, "
-                f"which has {len(text)} characters"
+                f"the source {represented(list(source))} of {quoted(constraint.text)} is outside "
+                f"the text, which has {len(text)} characters"
             )
         if not text[slice(*source)].strip():
             raise ConstraintError(

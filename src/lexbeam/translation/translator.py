@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.constraints.phrases import unusable
-from lexbeam.errors import InputError, LexbeamError, SettingError, quoted
+from lexbeam.errors import InputError, LexbeamError, SettingError, quoted, represented
 from lexbeam.models.formats import load_path
 from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
@@ -50,7 +50,9 @@ def load(path: str | Path | None = None, threads: int = 1) -> Translator:
     ``threads`` batches of sentences are searched side by side; results don't depend on it.
     """
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise SettingError(f"threads must be a whole number of at least 1, not {threads!r}")
+        raise SettingError(
+            f"threads must be a whole number of at least 1, not {represented(threads)}"
+        )
     found = find_model(path)
     return Translator(load_path(found, 1), origin=(found, threads))
 
@@ -311,7 +313,12 @@ def _merged(settings: Any, named: SettingsArguments) -> Any:
     if not named:
         return settings
     if is_per_text("settings", settings):
-        return [_merged(each, named) for each in settings]
+        return [_merged_for_one(each, named) for each in settings]
+    return _merged_for_one(settings, named)
+
+
+def _merged_for_one(settings: Any, named: SettingsArguments) -> Any:
+    """Return the settings of one text; what is none is left as it is, to be refused later."""
     if isinstance(settings, TextSettings):
         raise SettingError("settings are given twice: leave out the names or the object")
     return {**named, **settings} if isinstance(settings, Mapping) else settings or dict(named)

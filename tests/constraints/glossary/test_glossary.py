@@ -149,9 +149,11 @@ def test_unknown_settings_are_named(options: dict[str, Any]) -> None:
         Glossary.from_terms({"a": "b"}, **options)
 
 
-@pytest.mark.parametrize("terms", [{"": "a"}, {"a": " "}, {"a": ["b", None]}, {"a": "b\0"}])
+@pytest.mark.parametrize(
+    "terms", [{"": "a"}, {"a": " "}, {"a": ["b", None]}, {"a": "b\0"}, {"a": 1}, 1]
+)
 def test_terms_must_be_text(terms: Any) -> None:
-    with pytest.raises(InputError, match=r"must be a text|NUL"):
+    with pytest.raises(InputError, match=r"must be a text|NUL|must be a mapping"):
         Glossary.from_terms(terms)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, represented
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -32,7 +32,9 @@ def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
     try:
         return data.decode(found)
     except LookupError as error:
-        raise InputError(f"there is no encoding {found!r}: try utf-8 or cp1252") from error
+        raise InputError(
+            f"there is no encoding {represented(found)}: try utf-8 or cp1252"
+        ) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = data[error.start]

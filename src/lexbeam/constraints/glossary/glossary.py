@@ -22,7 +22,7 @@ from lexbeam.constraints.glossary.entries import (
 )
 from lexbeam.constraints.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
 from lexbeam.constraints.glossary.tbx_files import read_tbx
-from lexbeam.errors import InputError, SettingError
+from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.text.casing import matches
 from lexbeam.text.compounds import has_compounds
 from lexbeam.text.inflection import forms, languages, lemma
@@ -74,9 +74,13 @@ class Glossary:
         compounds: bool = False,
     ) -> None:
         if case not in CASES:
-            raise SettingError(f"unknown case {case!r}; choose one of: {', '.join(CASES)}")
+            raise SettingError(
+                f"unknown case {represented(case)}; choose one of: {', '.join(CASES)}"
+            )
         if lemmas not in (False, True, "source", "target"):
-            raise SettingError(f"lemmas must be True, False, source or target, not {lemmas!r}")
+            raise SettingError(
+                f"lemmas must be True, False, source or target, not {represented(lemmas)}"
+            )
         self._contents = list(contents)
         self._case = case
         self._lemmas = lemmas
@@ -127,8 +131,13 @@ class Glossary:
         """Make a glossary of source terms and their translations, one or several each."""
         contents = Contents("terms")
         for is_forbidden, given in ((False, terms), (True, forbidden or {})):
+            if not isinstance(given, Mapping):
+                raise InputError(
+                    f"terms must be a mapping of source terms, not {represented(given)}"
+                )
             for number, (source, targets) in enumerate(given.items(), 1):
-                written = [targets] if isinstance(targets, str) else list(targets)
+                is_list = isinstance(targets, Iterable) and not isinstance(targets, str)
+                written = list(targets) if is_list else [targets]
                 sides = [_checked(source), *map(_checked, written)]
                 contents.add(
                     number,
@@ -355,7 +364,7 @@ def _without_demanded(
 
 def _checked(text: object) -> str:
     if not isinstance(text, str) or not clean_term(text):
-        raise InputError(f"a term must be a text that is not empty, not {text!r}")
+        raise InputError(f"a term must be a text that is not empty, not {represented(text)}")
     cleaned = clean_term(text)
     if fault := fault_of(cleaned):
         raise InputError(fault)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import lexbeam
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.glossary import Glossary
+from lexbeam.translation.term_limits import lift_limits, limit_terms
+
+
+@pytest.fixture(scope="module")
+def translator() -> lexbeam.Translator:
+    return lexbeam.load()
+
+
+def terms(*shapes: Any) -> Constraints:
+    """Return terms of a source, each of which may occur as often as it must."""
+    read = Constraints.build(list(shapes)).demanded
+    return Constraints(
+        tuple(replace(each, at_most=each.count, is_from_source=True) for each in read)
+    )
+
+
+def limits(demanded: Any) -> list[int | None]:
+    return [each.at_most for each in demanded]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        (["gato", "tapete"], [1, 1]),
+        (["gato", "gatos"], [1, 1]),
+        (["gato", "gato"], [1, 1]),  # these count together
+        (["gato", "o gato"], [None, 1]),
+        ([{"any": ["gato", "tapete"]}, "tapete"], [None, None]),
+        ([{"any": ["gato", "o gato"]}, "tapete"], [1, 1]),
+        ([{"any": ["gato", "tapete"]}, {"text": "TAPETE", "case": "exact"}], [None, None]),
+        ([{"order": ["<b>", "</b>"]}, "<b>", "</b>"], [1, 1, 1]),  # in their places
+    ],
+)
+def test_terms_that_share_words_have_no_limit(shapes: list[Any], expected: list[Any]) -> None:
+    asked = terms(*shapes)
+    assert limits(limit_terms(asked.demanded, Constraints())) == expected
+    assert limits(lift_limits(asked)) == expected
+
+
+def test_in_several_sentences_nothing_stands_in_for_a_term() -> None:
+    term = terms("gato").demanded
+    for own in (Constraints.build(["o gato"]), Constraints.build(prefix="Gato ")):
+        limited = limit_terms(term, own)
+        assert limits(limited) == [1]
+        both = Constraints((*own.demanded, *limited), prefix=own.prefix)
+        assert limits(lift_limits(both))[-1] is None
+
+
+def test_what_a_caller_limits_stays_limited() -> None:
+    asked = Constraints.build([{"text": "gato", "exactly": 1}, "o gato"], prefix="Gato ")
+    assert limits(lift_limits(asked)) == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "entries", "options"),
+    [
+        ("Look here.\nBooks and the file.", {"file": "Datei"}, {"prefix": "Datei "}),
+        (
+            "The folder is empty. The directory is full.",
+            {"folder": ["Ordner", "Verzeichnis"], "directory": "Ordner"},
+            {},
+        ),
+        (
+            "Close the window. Press the button.",
+            {"window": ["Fenster", "Knopf"], "button": "Knopf"},
+            {},
+        ),
+        ("Click here. %s", {"click": ["klicken", "%s"]}, {"keep": ["placeholders"]}),
+        (
+            "Close the file. Open the configuration file.",
+            {"file": "Datei", "configuration file": "Datei zur Konfiguration"},
+            {},
+        ),
+    ],
+)
+def test_terms_that_share_words_are_met(
+    translator: lexbeam.Translator, text: str, entries: Any, options: Any
+) -> None:
+    result = translator.translate(text, glossary=Glossary.from_terms(entries), **options)
+    assert all(report.met for report in result.constraints), result.text
+    assert len(result.text) < 2 * len(text)
+
+
+def test_each_of_two_terms_that_share_a_word_has_its_own(translator: lexbeam.Translator) -> None:
+    glossary = Glossary.from_terms({"folder": ["Ordner", "Verzeichnis"], "directory": "Ordner"})
+    result = translator.translate("The folder and the directory are full.", glossary=glossary)
+    assert result.text.count("Ordner") == 2
+    assert "Verzeichnis" not in result.text
+
+
+def test_a_word_for_two_terms_in_one_sentence_is_said_twice(translator: lexbeam.Translator) -> None:
+    glossary = Glossary.from_terms(
+        {"file": "Datei", "configuration file": "Datei zur Konfiguration"}
+    )
+    result = translator.translate("Close the file and the configuration file.", glossary=glossary)
+    assert result.text.count("Datei") == 2
