@@ -80,23 +80,23 @@ def decode(
         joining: how tokens join parts of compounds (`automaton.whole_words`).
         marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
         observer: is called after every step with what it did.
-        aside: what has ended leaves its slot. cut: an output may stop at ``max_length`` as it is.
+        aside: what has ended leaves its slot; in the paper it keeps it.
+        cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """
-    ends, settings = read_ends(scorer), _read_settings(settings, arguments)
     _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough)
-    size, eos, number = scorer.vocabulary_size, scorer.eos, count_sources(sources)
-    words = WordBoundaries.of(boundary, closing, size, eos, starting, joining, marking)
+    ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
+    settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
+    words = WordBoundaries.of(boundary, closing, size, scorer.eos, starting, joining, marking)
     asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
     if not (requests := read_requests(number, *asked)):
         return []
     tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
-    finishing, limits = FinishingRules.of(scorer, aside, cut), read_limits(max_length, number)
-    window = WINDOWS[bool(thorough)]
+    limits, window = read_limits(max_length, number), WINDOWS[bool(thorough)]
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     return Search(batch, drafted, observer, attends).run()
