@@ -226,3 +226,9 @@ def test_exact_counts_beside_placeholders_take_no_longer(translator: lexbeam.Tra
     with at_most(2):
         found = translator.translate(text, asked, keep=["placeholders"])
     assert all(report.met for report in found.constraints)
+
+
+def test_a_word_that_comes_back_in_other_tokens_is_avoided(translator: lexbeam.Translator) -> None:
+    result = translator.translate("Choose “Print” or ‘Save’.", avoid=["Print"])
+    assert "Print" not in re.findall(r"\w+", result.text)
+    assert not result.unavoided

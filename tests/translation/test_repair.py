@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from lexbeam.translation.repair import _goes_on_with_any, _unmet
+from lexbeam.search.automaton.patterns import Beginning
+from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.repair import _avoid_what_came_back, _goes_on_with_any, _unmet
 from lexbeam.translation.sentence import Piece
 from lexbeam.translation.translator import Translator
 
@@ -85,3 +87,22 @@ def test_what_is_invented_may_go_on_with_what_is_demanded(
 ) -> None:
     """Such tokens come back with other letters behind them, however often they are avoided."""
     assert _goes_on_with_any(tokens, [(3, 4, 5), (7, 8)]) is expected
+
+
+def test_what_has_come_back_twice_is_listed_once() -> None:
+    texts = {(5,): "a", (5, 6): 'a"'}
+    document = SimpleNamespace(
+        shown=lambda _: [],
+        text_of=lambda *_: 'a" a"',
+        find_invented=lambda _: [],
+        target=SimpleNamespace(tokens_at=lambda *_: (5,), decode=lambda ids: texts[tuple(ids)]),
+        avoidance=SimpleNamespace(
+            find=lambda _: [(0, 1), (3, 4)], find_parts=lambda _: ([], []), tokens=[(5,)], inside=()
+        ),
+    )
+    found = Hypothesis([5, 6, 5, 6], -1.0, -4.0, [], True)
+    sentence = SimpleNamespace(avoid=[(5,)], hypotheses=[found], assigned=[])
+    given: Any = document, sentence, True
+    assert _avoid_what_came_back(*given)
+    assert sentence.avoid == [(5,), Beginning((5, 6))]
+    assert not _avoid_what_came_back(*given)

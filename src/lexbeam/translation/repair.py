@@ -103,7 +103,9 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first:
                 came_back = [tokens]
                 if tokens in sentence.avoid:
                     came_back = list(_going_on(document, hypothesis, tokens, ids))
-                sentence.avoid += [each for each in came_back if each not in sentence.avoid]
+                # Once each: what is listed twice would hide that something new is.
+                new = [each for each in dict.fromkeys(came_back) if each not in sentence.avoid]
+                sentence.avoid += new
         _avoid_in_compounds(document, sentence, hypothesis, text)
     return _banned(sentence) > known
 
