@@ -97,7 +97,7 @@ def test_what_has_come_back_twice_is_listed_once() -> None:
         find_invented=lambda _: [],
         target=SimpleNamespace(tokens_at=lambda *_: (5,), decode=lambda ids: texts[tuple(ids)]),
         avoidance=SimpleNamespace(
-            find=lambda _: [(0, 1), (3, 4)], find_parts=lambda _: ([], []), tokens=[(5,)], inside=()
+            find=lambda _: [(0, 1)], find_parts=lambda _: ([], []), tokens=[(5,)], inside=()
         ),
     )
     found = Hypothesis([5, 6, 5, 6], -1.0, -4.0, [], True)
