@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.errors import InputError, SettingError
+from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
@@ -105,7 +105,7 @@ def decode(
 def _read_settings(given: Any, arguments: Mapping[str, Any]) -> Settings:
     """Return settings with single fields changed."""
     if given is not None and not isinstance(given, Settings):
-        raise SettingError(f"settings must be of the class Settings, not {given!r:.80}")
+        raise SettingError(f"settings must be of the class Settings, not {represented(given)}")
     return replace(Settings() if given is None else given, **arguments)
 
 
@@ -113,7 +113,7 @@ def _refuse_wrong_kinds(functions: tuple[Any, Any], *flags: Any) -> None:
     """Raise if an argument of `decode` is no function, or neither true nor false."""
     for name, function in zip(("observer", "find_displaced"), functions, strict=True):
         if function is not None and not callable(function):
-            raise InputError(f"{name} must be a function, not {function!r:.80}")
+            raise InputError(f"{name} must be a function, not {represented(function)}")
     for name, flag in zip(("aside", "cut", "align", "thorough"), flags, strict=True):
         read_flag(name, flag)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.errors import ScorerError
+from lexbeam.errors import ScorerError, represented
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.parts import Part
 from lexbeam.search.beam import Hypothesis
@@ -156,7 +156,9 @@ def _scores_of(whole: WholeDraft) -> Scores:
         top_scores, top_ids, ask_scores, attention = WholeDraft(*whole)
     except TypeError:
         fields = ", ".join(WholeDraft._fields)
-        raise ScorerError(f"the scorer's draft must have {fields}, not {whole!r:.80}") from None
+        raise ScorerError(
+            f"the scorer's draft must have {fields}, not {represented(whole)}"
+        ) from None
     return read_scores((top_scores, top_ids, ask_scores, None, attention))
 
 

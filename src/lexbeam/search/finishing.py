@@ -21,7 +21,7 @@ from lexbeam.search.automaton.trace import met_phrases, walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.request import Request, listed
-from lexbeam.search.scorer import Scorer, Scores
+from lexbeam.search.scorer import Scorer, Scores, read_ends
 from lexbeam.search.selection import Selection
 from lexbeam.search.settings import Settings
 
@@ -54,11 +54,10 @@ class FinishingRules:
     @classmethod
     def of(cls, scorer: Scorer, aside: bool, cut: bool) -> FinishingRules:
         """Return what the caller chose and the scorer asks for."""
-        ends = [int(token) for token in getattr(scorer, "ends", ())]
-        tokens = None
-        if len({*ends, scorer.eos}) > 1:
+        ends, tokens = list(read_ends(scorer)), None
+        if len(ends) > 1:
             tokens = np.zeros(scorer.vocabulary_size, np.bool_)
-            tokens[[*ends, scorer.eos]] = True
+            tokens[ends] = True
         return cls(scorer.eos, tokens, getattr(scorer, "stops", None), aside, cut)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, represented
 
 NO_LISTS = str, bytes, Mapping, Set
 """What can be gone through, but is no list."""
@@ -18,7 +18,9 @@ def count_sources(sources: Any) -> int:
             return len(sources)
     except TypeError:
         pass
-    raise InputError(f"sources must be a list with one entry a sentence, not {sources!r:.80}")
+    raise InputError(
+        f"sources must be a list with one entry a sentence, not {represented(sources)}"
+    )
 
 
 def per_sentence(name: str, given: Any, sentences: int) -> list[Any]:
@@ -34,7 +36,9 @@ def per_sentence(name: str, given: Any, sentences: int) -> list[Any]:
     except TypeError:
         entries = None
     if entries is None:
-        raise InputError(f"{name} must be a list with one entry a sentence, not {given!r:.80}")
+        raise InputError(
+            f"{name} must be a list with one entry a sentence, not {represented(given)}"
+        )
     if len(entries) != sentences:
         raise InputError(
             f"{name} has {len(entries)} entries for {sentences} sentences; "

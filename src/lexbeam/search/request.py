@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, Literal
 
-import numpy as np
-
-from lexbeam.errors import ConstraintError, InputError, Subject
+from lexbeam.errors import ConstraintError, InputError, Subject, represented
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import (
     Beginning,
@@ -26,7 +24,7 @@ from lexbeam.search.automaton.patterns import (
 )
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.lists import NO_LISTS, per_sentence
-from lexbeam.search.settings import read_flag
+from lexbeam.search.settings import is_flag, read_flag
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ class _Reader:
                 return () if given is None else tuple(given)
         except TypeError:
             pass
-        raise self._error(f"{name}: expected a list of phrases, got {given!r:.80}")
+        raise self._error(f"{name}: expected a list of phrases, got {represented(given)}")
 
     def _phrase(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase, which must not be empty."""
@@ -199,7 +197,7 @@ class _Reader:
         except TypeError:
             raise self._error(
                 f"{name}: a pattern has a tuple of parts, and a part is a tuple of Form, "
-                f"not {pattern.parts!r:.80}"
+                f"not {represented(pattern.parts)}"
             ) from None
         parts = tuple(
             tuple(dict.fromkeys(self._form(name, form) for form in part)) for part in given
@@ -240,7 +238,9 @@ class _Reader:
     def _form(self, name: _Name, given: Any) -> Form:
         """Return a form with plain integers in it."""
         if not isinstance(given, Form):
-            raise self._error(f"{name}: a part of a pattern has Forms in it, not {given!r:.80}")
+            raise self._error(
+                f"{name}: a part of a pattern has Forms in it, not {represented(given)}"
+            )
         self._refuse_no_flags(name, given, "first", "apart", "inside", "goes_on")
         return replace(given, tokens=self._phrase(name, given.tokens))
 
@@ -248,15 +248,17 @@ class _Reader:
         """Raise if one of these is neither true nor false."""
         for flag in flags:
             value = getattr(given, flag)
-            if value is not False and not isinstance(value, int | np.bool_):
-                raise self._error(f"{name}: {flag} must be True or False, not {value!r:.80}")
+            if not is_flag(value):
+                raise self._error(f"{name}: {flag} must be True or False, not {represented(value)}")
 
     def _whole(self, name: _Name, what: str, value: Any) -> int:
         """Return a number of a pattern as a plain integer."""
         try:
             return index(value)
         except TypeError:
-            raise self._error(f"{name}: {what} must be an integer, not {value!r:.80}") from None
+            raise self._error(
+                f"{name}: {what} must be an integer, not {represented(value)}"
+            ) from None
 
     def _within(self, name: _Name, value: Any) -> int | None:
         """Return the words that may stand between parts; None: any."""
@@ -276,7 +278,9 @@ class _Reader:
         except (TypeError, ValueError, OverflowError):
             penalty = float("nan")
         if not 0 <= penalty < float("inf"):
-            raise self._error(f"{name}: penalty is {value!r:.80}, but must be a number, 0 or more")
+            raise self._error(
+                f"{name}: penalty is {represented(value)}, but must be a number, 0 or more"
+            )
         return penalty
 
     def _tokens(self, name: _Name, given: Any) -> Tokens:

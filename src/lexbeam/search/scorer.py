@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from lexbeam.errors import ScorerError
+from lexbeam.errors import ScorerError, represented
 from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray, ScoreArray
 
@@ -198,7 +198,9 @@ def read_scores(answer: Any) -> Scores:
     try:
         scores = Scores(*answer)
     except TypeError:
-        raise ScorerError(f"the scorer's answer must have {PROTOCOL}, not {answer!r:.80}") from None
+        raise ScorerError(
+            f"the scorer's answer must have {PROTOCOL}, not {represented(answer)}"
+        ) from None
     top_scores, top_ids, ask_scores, _, attention = scores
     try:
         given = top_scores.dtype in _SCORES and ask_scores.dtype in _SCORES

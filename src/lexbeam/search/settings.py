@@ -70,9 +70,14 @@ def at_least(least: int, name: str, value: Any, most: int | None = None) -> int:
     return whole
 
 
+def is_flag(value: Any) -> bool:
+    """Return whether a value is true or false; any whole number will do."""
+    return isinstance(value, int | np.bool_)
+
+
 def read_flag(name: str, value: Any) -> bool:
     """Return the value as a plain truth value, or say which setting is none."""
-    if not isinstance(value, int | np.bool_):
+    if not is_flag(value):
         raise SettingError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexbeam.errors import ConstraintError, InputError
+from lexbeam.errors import ConstraintError, InputError, represented
 from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
@@ -306,7 +306,7 @@ def read_ties(
     for sentence, ties in enumerate(per_sentence("ties", given, len(requests))):
         if ties is not None and not isinstance(ties, Mapping):
             raise InputError(
-                f"ties must be a mapping from phrases to source tokens, not {ties!r:.80}",
+                f"ties must be a mapping from phrases to source tokens, not {represented(ties)}",
                 sentence=sentence,
             )
         read.append(_read_sentence(ties or {}, requests[sentence], sources[sentence], sentence))
@@ -323,7 +323,8 @@ def _length(source: Any, sentence: int) -> int:
         return len(source)
     except TypeError:
         raise InputError(
-            f"ties need sources that are lists of tokens, not {source!r:.80}", sentence=sentence
+            f"ties need sources that are lists of tokens, not {represented(source)}",
+            sentence=sentence,
         ) from None
 
 
@@ -337,8 +338,8 @@ def _read_sentence(
             number, places = index(phrase), tuple(map(index, tokens))
         except TypeError:
             raise InputError(
-                f"ties has {phrase!r:.80}: {tokens!r:.80}, but the index of a phrase is tied to "
-                "a list of indices of source tokens",
+                f"ties has {represented(phrase)}: {represented(tokens)}, but the index of a phrase "
+                "is tied to a list of indices of source tokens",
                 sentence=sentence,
             ) from None
         if not 0 <= number < len(request.phrases):
