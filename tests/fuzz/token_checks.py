@@ -113,15 +113,15 @@ def check_best(
 def check_report(problem: Problem, sentence: Sentence, hypothesis: Hypothesis) -> Iterator[Failure]:
     """Check what is said about an output."""
     tokens = tuple(hypothesis.tokens)
-    truth = log_prob(problem, sentence, tokens)
+    truth = log_prob(problem, sentence, tokens, hypothesis.end)
     length = scored_length(problem, sentence, tokens)
     power = problem.settings.get("length_penalty", 1.0)
     if not _close(hypothesis.log_prob, truth):
         yield Failure("log_prob is the model's", f"{hypothesis.log_prob} for {truth} of {tokens}")
     elif not _close(hypothesis.score, truth / length**power):
         yield Failure("a score is that of its output", f"{hypothesis.score} of {tokens}")
-    end = None if is_cut(problem, sentence, tokens) else problem.eos
-    if hypothesis.end != end or hypothesis.finished != (end is not None):
+    ends = [None] if is_cut(problem, sentence, tokens) else problem.ends
+    if hypothesis.end not in ends or hypothesis.finished != (hypothesis.end is not None):
         yield Failure("an output ends", f"{hypothesis}")
     said: Counter[object] = Counter()
     for demand, met in zip(sentence.demands, hypothesis.met, strict=True):

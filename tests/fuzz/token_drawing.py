@@ -26,6 +26,9 @@ def draw(random: Random) -> Problem:
     size = random.choice((3, 4, 4, 5, 6))
     eos = random.randrange(size)
     tokens = [token for token in range(size) if token != eos]
+    other_end = random.choice(tokens) if size > 3 and random.random() < 0.1 else None
+    if other_end is not None:
+        tokens.remove(other_end)
     exhaustive = drawn > 0.9
     longest = LONGEST[len(tokens)] - random.choice((0, 1, 1, 2))
     if exhaustive:
@@ -42,8 +45,10 @@ def draw(random: Random) -> Problem:
         outputs = sum(len(tokens) ** length for length in range(longest + 1))
         settings["beam_size"] = 2 * outputs
     seed = random.randrange(10_000)
+    if other_end is not None:
+        settings["nbest"] = 1  # The same tokens may end in two ways, and be found twice.
     given = size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive
-    return _tied(random, Problem(*given))
+    return _tied(random, Problem(*given, other_end=other_end))
 
 
 def _tied(random: Random, problem: Problem) -> Problem:

@@ -63,6 +63,18 @@ class Problem:
     """Whether there are too many outputs to try, but room for all that is demanded."""
     attends: bool = False
     """Whether the model says where it looks; it looks anywhere."""
+    other_end: int | None = None
+    """A token beside ``eos`` that ends outputs, too."""
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The tokens that end an output."""
+        return (self.eos,) if self.other_end is None else (self.eos, self.other_end)
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens that outputs are made of."""
+        return [token for token in range(self.size) if token not in self.ends]
 
     @property
     def cut(self) -> bool:
@@ -101,7 +113,10 @@ def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
     """Return the model of a problem."""
     starts = problem.marks.boundary if problem.marks and problem.holds else None
     make = Scorers.table if problem.table else Scorers.history
-    return make(problem.size, problem.eos, problem.seed, starts, problem.attends)
+    scorer = make(problem.size, problem.eos, problem.seed, starts, problem.attends)
+    if problem.other_end is not None:
+        scorer.ends = problem.ends  # type: ignore[union-attr]
+    return scorer
 
 
 def arguments(problem: Problem, sentences: Sequence[Sentence]) -> dict[str, Any]:
@@ -140,6 +155,7 @@ def show(problem: Problem) -> str:
         f"SOURCE = {SOURCE}",
         code,
         f"scorer = {kind.__name__}({made})",
+        *([] if problem.other_end is None else [f"scorer.ends = {problem.ends}"]),
     ]
     given = arguments(problem, problem.sentences)
     passed = (f"    {name}={_short(value)},\n" for name, value in given.items())

@@ -163,10 +163,8 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
 
 def every_output(problem: Problem, sentence: Sentence) -> Iterator[Output]:
     """Yield every output that begins with the prefix, short ones first."""
-    eos = problem.eos
-    tokens = [token for token in range(problem.size) if token != eos]
     for more in range(sentence.limit - len(sentence.prefix) + 1):
-        for rest in product(tokens, repeat=more):
+        for rest in product(problem.tokens, repeat=more):
             yield (*sentence.prefix, *rest)
 
 
@@ -183,7 +181,7 @@ def is_possible(problem: Problem, sentence: Sentence) -> bool:
 def witnesses(problem: Problem, sentence: Sentence) -> Iterator[Output]:
     """Yield outputs in which all that is demanded stands side by side."""
     random = Random(problem.seed)
-    tokens = [token for token in range(problem.size) if token != problem.eos]
+    tokens = problem.tokens
     for between in (0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1):
         demands = random.sample(sentence.demands, len(sentence.demands))
         demands.sort(key=lambda each: isinstance(each, Pattern) and each.last)
@@ -208,8 +206,8 @@ def scored_length(problem: Problem, sentence: Sentence, output: Output) -> int:
     return len(output) + (not is_cut(problem, sentence, output))
 
 
-def log_prob(problem: Problem, sentence: Sentence, output: Output) -> float:
-    """Return what the model gives an output, its end included."""
+def log_prob(problem: Problem, sentence: Sentence, output: Output, end: int | None) -> float:
+    """Return what the model gives an output, its end included if it has one."""
     scorer = make_scorer(problem)
 
     @cache
@@ -217,7 +215,7 @@ def log_prob(problem: Problem, sentence: Sentence, output: Output) -> float:
         return [float(value) for value in scorer.next_log_probs(sentence.source, prefix)]
 
     steps = sum(row(output[:at])[token] for at, token in enumerate(output))
-    return steps if is_cut(problem, sentence, output) else steps + row(output)[problem.eos]
+    return steps if end is None else steps + row(output)[end]
 
 
 def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
@@ -240,7 +238,7 @@ def ranked(problem: Problem, sentence: Sentence, power: float) -> list[Ranked]:
         price = price_of(problem, sentence, output)
         if price is not None:
             before, row = scored(output)
-            end = 0.0 if is_cut(problem, sentence, output) else row[problem.eos]
+            end = 0.0 if is_cut(problem, sentence, output) else max(row[e] for e in problem.ends)
             score = (before + end - price) / scored_length(problem, sentence, output) ** power
             found.append(Ranked(score, output))
     return sorted(found, key=lambda each: -each.rank)

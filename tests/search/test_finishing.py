@@ -299,6 +299,27 @@ def test_a_scorer_does_not_stop_an_output_within_its_prefix(phrases: list[list[i
     assert found.tokens[:2] == [2, 0]
 
 
+@pytest.mark.parametrize("k", [1, 2, 100])
+@pytest.mark.parametrize("phrases", [[], [[2]]])
+def test_an_output_at_its_limit_ends_by_the_best_of_several_tokens(
+    k: int, phrases: list[list[int]]
+) -> None:
+    table = _table([[0.1, 0.1, 0.8], [0.1, 0.1, 0.8], [1e-6, 0.98, 0.02]])
+    scorer = TableScorer(table, bos=0, eos=0)
+    scorer.ends = [0, 1]  # type: ignore[attr-defined]
+    found = decode(scorer, [None], [phrases], prefix=[[2]], max_length=1, beam_size=k)[0][0]
+    assert (found.tokens, found.end) == ([2], 1)
+    assert found.log_prob == pytest.approx(np.log(0.8) + np.log(0.98), abs=1e-4)
+
+
+def test_the_limit_of_one_sentence_changes_nothing_in_another() -> None:
+    scorer: Any = random_table(5)
+    scorer.ends = [1, 4]
+    limits = [1, 6]
+    alone = [decode(scorer, [None], [[[2]]], max_length=limit)[0] for limit in limits]
+    assert decode(scorer, [None, None], [[[2]], [[2]]], max_length=limits) == alone
+
+
 @pytest.mark.parametrize(
     "asked", [{"prefix": [[3, 0]]}, {"phrases": [[[0, 3]]]}, {"avoid": [[[3]]]}]
 )

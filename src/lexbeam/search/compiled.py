@@ -11,7 +11,7 @@ from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.feasibility import refuse_impossible
 from lexbeam.search.request import Request
-from lexbeam.search.scorer import Scorer, can_hold
+from lexbeam.search.scorer import Scorer, can_hold, read_ends
 
 
 class Compiled(NamedTuple):
@@ -40,6 +40,6 @@ def compile_requests(
             can_hold(scorer),
             scorer.eos,
         )
-        remaining = RemainingTokens(automaton, scorer.vocabulary_size, scorer.eos)
+        remaining = RemainingTokens(automaton, scorer.vocabulary_size, *read_ends(scorer))
     refuse_impossible(requests, limits, automaton, remaining)
     return Compiled(requests, automaton, remaining)

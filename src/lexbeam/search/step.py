@@ -28,6 +28,7 @@ from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import Answered, Candidates, Chosen
 from lexbeam.search.collecting import KernelCosts, best_of_all, collect
+from lexbeam.search.ends_at_limit import EndsAtLimit
 from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS, FutureCost
 from lexbeam.search.length_limit import LengthLimit
@@ -91,6 +92,7 @@ class SearchStep:
         self.finishing = finishing
         self.prefix = prefix
         self.limit = limit
+        self.ends_at_limit = EndsAtLimit(finishing, limit, prefix, scorer.vocabulary_size)
         self.automaton = automaton
         self.future_cost = future_cost
         self.number = 0
@@ -139,6 +141,7 @@ class SearchStep:
         if self.prefix.word_ends is not None:
             _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
         scores = self._ask_model(beam, live, nothing, ban, attends=self.attends)
+        scores = self.ends_at_limit.set_aside(scores)
         pool = self.beam_size * self.finishing.candidates_per_slot
         candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
@@ -235,6 +238,7 @@ class SearchStep:
         scores = self._ask_model(beam, live, tokens, ban, hold, self.attends or due, late)
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
+        scores = self.ends_at_limit.set_aside(scores)
         if late:
             open_now = tokens, scores, _count_best(self, sentence), tokens.shape[1] - asked
             forced = self.prefix.forced
@@ -255,7 +259,7 @@ class SearchStep:
         more: int = 0,
     ) -> Scores:
         """Let the model score the continuations of the live hypotheses, so many more than usual."""
-        top = min(self.finishing.top(self.top), self.scorer.vocabulary_size - 1) + more
+        top = self.ends_at_limit.count_top(self.top, more)
         if self.prefix.forced is None:
             first = constant_column(len(live), self.scorer.eos)
         else:
@@ -293,6 +297,7 @@ class SearchStep:
             sentence = _sentence_of(beam, live)
             top_scores = np.where(self.closed[sentence, None], -np.inf, scores.top_scores)
             scores = scores._replace(top_scores=top_scores)
+            scores = self.ends_at_limit.open(scores, sentence, may_end)
             if may_end is not None and self.prefix.forced is not None:
                 may_end = may_end | self.prefix.forced[sentence]
         return Answered(beam, live, scores, self.prefix.first, may_end)

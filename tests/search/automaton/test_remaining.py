@@ -49,6 +49,13 @@ def test_the_need_is_that_of_the_shortest_output(
     assert expected <= remaining.most_needed[0]
 
 
+def test_what_ends_an_output_stands_between_no_phrases() -> None:
+    automaton = Automaton([[(0, 1), (1, 1)]], [[(0, 1, 1), (1, 0)]], 4)
+    start = automaton.start()
+    assert RemainingTokens(automaton, 4, EOS).need_of(0, start) == 5  # 0 1 2 1 1
+    assert RemainingTokens(automaton, 4, EOS, 2).need_of(0, start) == NEVER
+
+
 def test_a_form_for_the_beginning_is_no_help_later() -> None:
     pattern = Pattern(((Form((0,), first=True), Form((1, 2))),))
     automaton = Automaton([[pattern]], [[]], 4)

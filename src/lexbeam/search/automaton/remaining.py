@@ -10,6 +10,7 @@ stand in the way. With many phrases, where there are too many states, the length
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,10 +51,10 @@ class _Needs(NamedTuple):
 class RemainingTokens:
     """How many tokens are still needed, for every state of every sentence of a batch."""
 
-    def __init__(self, automaton: Automaton, vocabulary_size: int, eos: int) -> None:
+    def __init__(self, automaton: Automaton, vocabulary_size: int, *ends: int) -> None:
         self._automaton = automaton
         self._vocabulary_size = vocabulary_size
-        self._eos = eos
+        self._ends = ends
         # What may be given up is needed by nobody: only the bits of the rest tell states apart.
         self._bits = np.array([layout.hard_bits for layout in automaton.layouts])
         self._bits_of_keys = (
@@ -201,7 +202,7 @@ class RemainingTokens:
         return np.unique([*others.tolist(), *(tokens[0] for tokens in first.values())])
 
     def _tokens_of(self, sentence: int) -> tuple[IntArray, IntArray]:
-        return _relevant_tokens(self._automaton, sentence, self._vocabulary_size, self._eos)
+        return _relevant_tokens(self._automaton, sentence, self._vocabulary_size, self._ends)
 
     def _keys(self, states: States, sentences: IntArray) -> IntArray:
         """Return a number for each state: its node and what it has met."""
@@ -310,19 +311,19 @@ def _is_hindered(layout: BitLayout, trie: Trie) -> bool:
 
 
 def _relevant_tokens(
-    automaton: Automaton, sentence: int, vocabulary_size: int, eos: int
+    automaton: Automaton, sentence: int, vocabulary_size: int, ends: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
     """Return the tokens that a shortest output may need, and nodes that it does not.
 
     Of the tokens that are in no phrase, one of each kind is enough. A token that is only in
     avoided phrases is no better than one of its kind: it advances nothing, and forbids some
     tokens after it. So it is left out, and so are the nodes it leads to, each with what may be
-    met at the root.
+    met at the root. What ends an output stands in none.
     """
     trie, words = automaton.tries[sentence], automaton.whole_words
     in_phrases = {t for goal in automaton.layouts[sentence].goals for t in goal.tokens}
     other = np.ones(vocabulary_size, dtype=np.bool_)
-    other[[*trie.alphabet, eos]] = False
+    other[[*trie.alphabet, *ends]] = False
     kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
     marks = [] if words is None else [words.boundary, words.starting]
     if words is not None and (trie.apart != ROOT or trie.joins):
