@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 import pytest
@@ -176,6 +177,17 @@ def test_what_is_normalised_is_written_back_in_its_place(
     found = translator.translate("Hello.", constraints)
     assert found.constraints
     assert all(report.met for report in found.constraints), found.text
+
+
+@pytest.mark.parametrize(
+    "asked", ["5 \u2126", "300 \u212a", "\u212bngström", {"text": "5 \u2126", "exactly": 1}]
+)
+def test_a_character_is_met_by_its_equal(translator: lexbeam.Translator, asked: Any) -> None:
+    given = asked if isinstance(asked, str) else asked["text"]
+    found = translator.translate("The file is 5 ohms.", [asked])
+    assert found.constraints[0].met
+    equals = (given, unicodedata.normalize("NFC", given))
+    assert sum(found.text.count(each) for each in equals) == 1
 
 
 def test_a_phrase_may_be_limited(translator: lexbeam.Translator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,7 +45,10 @@ class SpelledConstraint:
             return cls(asked, replace(asked, parts=((shown,),)), ())
         ways = _ways_by_form(asked, target, avoided)
         # What is avoided does not count as said, not even with a capital at the start.
-        surfaces = tuple(tuple(target.spell(form).surface for form in part) for part in ways)
+        surfaces = tuple(
+            tuple(dict.fromkeys(each for form in part for each in _surfaces(form, target)))
+            for part in ways
+        )
         return cls(asked, replace(asked, parts=surfaces), _all_ways(ways))
 
     def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> SpelledConstraint:
@@ -301,6 +305,13 @@ def _ways_by_form(
             )
         parts.append(usable)
     return parts
+
+
+def _surfaces(form: str, target: TargetText) -> list[str]:
+    """Return how a form may look in an output: in characters that Unicode calls equal."""
+    found = dict.fromkeys(way.surface for way in target.spell_all(form))
+    first = unicodedata.normalize("NFC", next(iter(found)))
+    return [each for each in found if unicodedata.normalize("NFC", each) == first]
 
 
 def _all_ways(
