@@ -210,6 +210,12 @@ def test_what_is_kept_is_kept_as_often_as_it_was(translator: lexbeam.Translator)
     assert translator.translate(right, keep=["markup"]).text == free
 
 
+def test_numbers_that_begin_with_others_are_kept(translator: lexbeam.Translator) -> None:
+    numbers = list(map(str, range(1, 15)))
+    text = translator.translate(f"Rows: {' '.join(numbers)}.", keep=["numbers"]).text
+    assert sorted(re.findall(r"\d+", text)) == sorted(numbers)
+
+
 def test_a_phrase_that_is_too_long_is_refused_at_once(translator: lexbeam.Translator) -> None:
     with pytest.raises(lexbeam.ConstraintError, match="at most 4000"):
         translator.translate("Hello.", ["a" * 100_000])

@@ -56,6 +56,21 @@ def test_a_word_that_stands_twice_is_displaced_where_both_are_for_terms(
     assert [each.met for each in result.constraints] == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("The file and the folder.", {"file": "Datei", "folder": "Datei"}),
+        ("Close the window and the dialog.", {"window": "Fenster", "dialog": "Fenster"}),
+    ],
+)
+def test_two_terms_may_have_one_translation(
+    translator: lexbeam.Translator, text: str, terms: dict[str, str]
+) -> None:
+    result = translator.translate(text, glossary=lexbeam.Glossary.from_terms(terms))
+    assert result.text.count(terms.popitem()[1]) == 2
+    assert [each.met for each in result.constraints] == [True, True]
+
+
 def test_what_is_demanded_in_another_place_is_not_avoided(translator: lexbeam.Translator) -> None:
     """The word that a term replaces is part of a constraint that has no place yet."""
     text = "Please enter your name. Then click the button."

@@ -83,23 +83,28 @@ def count_other_uses(
     """Return how often a draft says terms for other words than their sources, by their numbers.
 
     *Nation* is *nação*, too, where *nação* is the term for *country*. What is kept as it is in the
-    source has no other use, and what callers ask for exactly so often stays as it is.
+    source has no other use, and what callers ask for exactly so often stays as it is. A term that
+    translates two words of the source, each as a term of its own, has no other use at either.
     """
     if draft.attention is None:
         return {}
-    sources: dict[int, set[int]] = {}
+    numbers: set[int] = set()
+    sources: dict[str, set[int]] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         number = document.units[sentence.assigned[index].unit]
-        sources.setdefault(number, set()).update(tokens)
+        numbers.add(number)
+        for form in document.demands[number].surface.parts[0]:
+            sources.setdefault(form, set()).update(tokens)
     text, spans = document.text_of(sentence, draft), document.target.token_spans(draft.tokens)
     uses: dict[int, int] = {}
-    for number, tied in sources.items():
+    for number in sorted(numbers):
         demand = document.demands[number]
         asked = demand.asked
         if asked.compound or not asked.is_from_source or asked.is_source_in(document.text):
             continue
         said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
-        uses[number] = sum(_is_for_others(draft.attention[place], sorted(tied)) for place in said)
+        tied = sorted(set().union(*(sources[form] for form in demand.surface.parts[0])))
+        uses[number] = sum(_is_for_others(draft.attention[place], tied) for place in said)
     return {number: count for number, count in uses.items() if count}
 
 

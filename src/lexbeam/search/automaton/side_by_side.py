@@ -8,7 +8,8 @@ a limit to the distance of the next one is lost when something else is written f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import Goal, Trie
+from lexbeam.search.automaton.trie import APART, BEGIN, Goal, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
@@ -59,16 +60,24 @@ class _Counted(NamedTuple):
     """For each phrase and each of its occurrences, the bit that stands for it."""
 
     @classmethod
-    def of(cls, layout: BitLayout, parts: Sequence[int], bit_arrays: int) -> _Counted | None:
+    def of(
+        cls,
+        layout: BitLayout,
+        parts: Sequence[int],
+        bit_arrays: int,
+        words: WordBoundaries | None,
+    ) -> _Counted | None:
         """Return the phrases of a layout; ``parts`` are the bits of what must be written."""
-        exact = {goal.exact: goal for goal in layout.goals if goal.exact}
+        exact: dict[int, list[Goal]] = {}
+        for goal in layout.goals:
+            if goal.exact:
+                exact.setdefault(goal.exact, []).append(goal)
         stages = {stage.safe: stage.wanted for stage in layout.stages}
         wanted = [stages.get(part, part) for part in parts] if exact else []
         forms = [_forms_of(layout, each) for each in wanted]  # copies of a part have the same ones
         columns, bits = [], []
         for counted, own in exact.items():
-            phrase = tuple(token for token in own.tokens if token >= 0)
-            fewest = {each: _fewest(phrase, each) for each in set(forms)}
+            fewest = {each: _fewest(own, each, words) for each in set(forms)}
             inside = [
                 0 if part & counted else fewest[each]
                 for part, each in zip(wanted, forms, strict=True)
@@ -92,10 +101,33 @@ def _forms_of(layout: BitLayout, wanted: int) -> tuple[Tokens, ...]:
     return tuple(dict.fromkeys(goal.tokens for goal in layout.goals if goal.wanted & wanted))
 
 
-def _fewest(phrase: Tokens, forms: Sequence[Tokens]) -> int:
-    """Return how often a phrase is at least in what may stand for a part."""
-    size = len(phrase)
-    return min((sum(f[i : i + size] == phrase for i in range(len(f))) for f in forms), default=0)
+def _fewest(counted: Sequence[Goal], forms: Sequence[Tokens], words: WordBoundaries | None) -> int:
+    """Return how often a phrase, in any spelling, is at least in what may stand for a part."""
+    ends = ({end for goal in counted for end in _ends_in(goal, form, words)} for form in forms)
+    return min(map(len, ends), default=0)
+
+
+def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterator[int]:
+    """Yield where a phrase ends in the tokens of another, as far as these tell.
+
+    A word does not count where it goes on ("file" does not occur in "files"), nor one that must
+    stand apart where it goes on from something: *1* does not occur in *11*.
+    """
+    tokens = tuple(token for token in counted.tokens if token >= 0)
+    for at in range(len(form) - len(tokens) + 1):
+        end = at + len(tokens)
+        if form[at:end] != tokens:
+            continue
+        goes_on = counted.waits and end < len(form) and words and not words.ends(form[end])
+        if not goes_on and (at == 0 or _may_stand_behind(counted, form[at - 1], words)):
+            yield end
+
+
+def _may_stand_behind(counted: Goal, token: int, words: WordBoundaries | None) -> bool:
+    """Return whether a phrase counts behind a token."""
+    if token < 0 or words is None or counted.tokens[0] not in (BEGIN, APART):
+        return True
+    return counted.tokens[0] == APART and (bool(words.closing[token]) or words.is_mark(token))
 
 
 class SideBySide:
@@ -120,7 +152,8 @@ class SideBySide:
         self._stages = _Chained.of([stage for stage in limited if not stage.at_end], arrays)
         self._last_stages = _Chained.of([stage for stage in limited if stage.at_end], arrays)
 
-        self._counted = _Counted.of(layout, [bits for _, bits in parts], arrays)
+        wanted, words = [bits for _, bits in parts], automaton.whole_words
+        self._counted = _Counted.of(layout, wanted, arrays, words)
 
     def lacks(self, states: States) -> IntArray | None:
         """Return how many times phrases with an exact count would occur too often.
@@ -210,7 +243,7 @@ def always_works(automaton: Automaton, sentence: int) -> bool:
         and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
         and avoided_stays_avoided(layout.goals, trie, words)
-        and exact_stays_exact(layout, words if automaton.can_hold else None)
+        and exact_stays_exact(layout, words, automaton.can_hold)
         and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
     )
 
@@ -224,23 +257,23 @@ def is_placeable(layout: BitLayout) -> bool:
     return not bits
 
 
-def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None) -> bool:
+def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None, can_hold: bool) -> bool:
     """Return whether nothing occurs too often just because goals are written side by side.
 
     Everything that must be written has a shortest form without what is counted exactly. (Other
     forms must be single tokens: nobody is in the middle of them.) And what is counted can't begin
-    before a goal and end in it. ``words`` are given where a word can be told to go on.
+    before a goal and end in it. ``can_hold`` says whether a word can be told to go on.
     """
     counted = [goal for goal in layout.goals if goal.exact]
     if not counted:
         return True
-    if any(goal.exact for goal in layout.joined):  # The first part of a compound counts, too.
-        words = None
+    # Else what has been said may be a word too many, and the first part of a compound counts, too.
+    waits = can_hold and not any(goal.exact for goal in layout.joined)
     placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
     for other in placed:
-        has = any(_has_counted(other, goal, words) for goal in counted)
+        has = any(_has_counted(other, goal, words, waits) for goal in counted)
         if not has and len(other.tokens) <= other.size:
             usable |= other.wanted
         elif has and (other.exact or len(other.tokens) > 1):
@@ -251,19 +284,14 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None) -> bool:
     return needed & ~usable == 0
 
 
-def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None) -> bool:
+def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None, waits: bool) -> bool:
     """Return whether a goal has what is counted in it, more than a form of the same thing has.
 
-    A word does not count where it goes on: "file" does not occur in "files".
+    ``waits`` says whether a word counts only where it does not go on.
     """
-    tokens = tuple(token for token in counted.tokens if token >= 0)
-    size, last = len(tokens), len(other.tokens) - len(tokens)
-    same = last if other.exact == counted.exact else last + 1  # An own form may end with it.
-    return any(
-        other.tokens[i : i + size] == tokens
-        and not (words and counted.waits and i < last and not words.ends(other.tokens[i + size]))
-        for i in range(same)
-    )
+    counted = counted if waits else replace(counted, waits=False)
+    last = len(other.tokens) if other.exact == counted.exact else -1  # An own form may end with it.
+    return any(end != last for end in _ends_in(counted, other.tokens, words))
 
 
 def _ends_in_any(counted: Goal, placed: Sequence[Goal], first: Collection[int]) -> bool:
@@ -298,6 +326,8 @@ def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundari
             said = tokens[at::-1]
             for backwards, always in by_last.get(token, ()):
                 shared = min(len(backwards), len(said))
-                if (always or not goes_on) and backwards[:shared] == said[:shared]:
+                if not (always or not goes_on) or backwards[:shared] != said[:shared]:
+                    continue
+                if shared == len(backwards) or _may_stand_behind(goal, backwards[shared], words):
                     return False
     return True
