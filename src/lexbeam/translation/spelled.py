@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
+from lexbeam.constraints.counting import find_countable
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
@@ -16,7 +16,6 @@ from lexbeam.text.casing import compound_spellings, variants
 from lexbeam.text.compounds import is_letter, may_be_part
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside
-from lexbeam.text.word_boundaries import are_glued, contains, occurrences
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -217,49 +216,12 @@ class SpelledPrefix:
 
 
 def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
-    """Return demands, of which the search counts those that must occur exactly so many times.
-
-    Not so what is also part of a chain: a hypothesis that has said it too early could neither
-    repeat it nor finish the chain. Nor alternatives that can share words: the search counts where
-    they end, a text has them one behind the other.
-    """
-    chained = [
-        form
-        for demand in demands
-        if len(demand.asked.parts) > 1
-        for part in demand.asked.parts
-        for form in part
+    """Return demands, of which the search counts those that must occur exactly so many times."""
+    countable = find_countable([demand.asked for demand in demands])
+    return [
+        replace(demand, is_limited=is_limited)
+        for demand, is_limited in zip(demands, countable, strict=True)
     ]
-    unlimited = {demand.asked.once for demand in demands if demand.asked.at_most is None}
-    limited = []
-    for demand in demands:
-        asked = demand.asked
-        is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
-        is_exact = asked.at_most is not None and asked.at_most == asked.count
-        is_limited = is_exact and not is_chained and asked.once not in unlimited
-        is_limited = is_limited and not (asked.count > 1 and _can_share_words(asked.parts[0]))
-        limited.append(replace(demand, is_limited=is_limited))
-    return limited
-
-
-def _can_share_words(forms: Sequence[str]) -> bool:
-    """Return whether an occurrence of one of several forms can begin or end within another.
-
-    It may be one of the same form: only a phrase of a single form may overlap with itself, in the
-    search and in a text.
-    """
-    if len(forms) == 1:
-        return False
-    folded = list(dict.fromkeys(form.casefold() for form in forms))
-    all_forms = "\n".join(folded)
-    if any(next(islice(occurrences(all_forms, form), 1, None), None) for form in folded):
-        return True
-    beginnings = {form[:end] for form in folded for end in range(1, len(form) + 1)}
-    return any(
-        form[start:] in beginnings and not are_glued(form[start - 1], form[start])
-        for form in folded
-        for start in range(1, len(form))
-    )
 
 
 def forms_of(spellings: Sequence[Spelling], compounds: bool = True) -> tuple[Form, ...]:
