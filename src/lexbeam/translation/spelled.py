@@ -31,6 +31,8 @@ class SpelledConstraint:
     """The spellings of each part; no parts for a constraint at the start of the output."""
     is_limited: bool = False
     """Whether the search keeps to its limit; otherwise the text is looked at afterwards."""
+    learned: tuple[Spelling, ...] = ()
+    """Those of its first part that are other phrases, which have it in them."""
 
     @classmethod
     def spell(
@@ -48,9 +50,16 @@ class SpelledConstraint:
 
     def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> SpelledConstraint:
         """Return the same with a space before each form, if the vocabulary can write it."""
-        return replace(
-            self, parts=_all_ways(_ways_by_form(self.asked, target, avoided, spaced=True))
-        )
+        parts = _all_ways(_ways_by_form(self.asked, target, avoided, spaced=True))
+        return replace(self, parts=parts).learn(self.learned)
+
+    def learn(self, ways: Sequence[Spelling]) -> SpelledConstraint:
+        """Return the same, of which spellings of other phrases count as its own."""
+        if not ways:
+            return self
+        first = tuple(dict.fromkeys((*self.parts[0], *ways)))
+        learned = tuple(dict.fromkeys((*self.learned, *ways)))
+        return replace(self, parts=(first, *self.parts[1:]), learned=learned)
 
     def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
         """Return the same with one more spelling of its first part, as whole words."""
@@ -251,7 +260,7 @@ def _ways_by_form(
             form: [
                 way
                 for way in _usable_ways(_spell(form, asked, target, spaced), avoided)
-                if not (ends and _goes_beyond(way, form))
+                if not (ends and _goes_beyond(way, form)) and not _is_too_much(way, asked)
             ]
             for form in part
         }
@@ -289,6 +298,11 @@ def _goes_beyond(way: Spelling, form: str) -> bool:
     """Return whether a spelling writes more behind a form, such as a full stop."""
     shown, form = way.surface.casefold(), form.casefold()
     return form in shown and not shown.endswith(form)
+
+
+def _is_too_much(way: Spelling, asked: Constraint) -> bool:
+    """Return whether a spelling has a limited phrase more than once: ``...`` has ``..`` twice."""
+    return asked.at_most is not None and len(asked.find(way.surface, 2)) > 1
 
 
 def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[Spelling]:
