@@ -15,7 +15,7 @@ from lexbeam.constraints.counting import least_inside
 from lexbeam.constraints.kinds import Phrase
 from lexbeam.constraints.parsing import Reader
 from lexbeam.constraints.phrases import clean_prefix
-from lexbeam.errors import ConstraintError, quoted
+from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.text.word_boundaries import is_word_character
 
 
@@ -55,14 +55,14 @@ class Constraints:
             if each.soft is None and not each.at_start:
                 wanted[each.once] += each.count
         for phrase, most in allowed.items():
-            for other, times in wanted.items():
+            for other, count in wanted.items():
                 if other == phrase:
                     continue
-                needed = least_inside(phrase, replace(other, count=times))
+                needed = least_inside(phrase, replace(other, count=count))
                 if needed > most:
                     raise ConstraintError(
-                        f"{quoted(phrase.text)} may occur {_times(most)}, but "
-                        f"{quoted(other.text)} needs it {_times(needed)}: drop one of them"
+                        f"{quoted(phrase.text)} may occur {times(most)}, but "
+                        f"{quoted(other.text)} needs it {times(needed)}: drop one of them"
                     )
 
     def _limits(self) -> dict[Constraint, int]:
@@ -106,10 +106,6 @@ def _whole_words(prefix: str) -> Constraint:
     while whole and is_word_character(whole[-1]):
         whole = whole[:-1]
     return Phrase(((whole.strip(),),) if whole.strip() else ())
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _refuse_contradiction(demanded: Constraint, avoided: Constraint) -> None:

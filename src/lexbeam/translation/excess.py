@@ -9,8 +9,9 @@ search can count, the phrase is asked for less often besides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 from lexbeam.search.arrays import Tokens
@@ -21,7 +22,6 @@ from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledConstraint
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,18 @@ def _limit(document: Document, sentence: SentenceState, excess: Excess, allowed:
     if len(found) <= allowed:
         return False
     own = excess.pieces(document, sentence)
-    copies = allowed - sentence.uncounted[demand.surface.once]
-    was_searched = excess.was_limited and all(piece in sentence.searched for piece in own)
-    if own and (_ask_for(sentence, own, copies) or not was_searched):
+    uncounted = sentence.uncounted[demand.surface.once]
+    is_new = _ask_for(sentence, own, allowed - uncounted)
+    sought = [piece for piece in own if piece.unit not in sentence.covered]
+    if is_new or not all(excess.was_limited and piece in sentence.searched for piece in sought):
         for number in excess.numbers:
             document.demands[number] = replace(document.demands[number], is_limited=True)
         return True
-    if _learn_or_avoid(document, sentence, excess, _read(document, sentence, demand, found)):
+    if _learn_or_avoid(document, sentence, excess, found):
         return True
-    sentence.uncounted[demand.surface.once] += len(found) - allowed
-    return copies > 0 and _ask_for(sentence, own, copies - (len(found) - allowed))
+    uncounted += len(found) - allowed
+    sentence.uncounted[demand.surface.once] = uncounted
+    return _ask_for(sentence, own, allowed - uncounted)
 
 
 def _ask_for(sentence: SentenceState, own: Sequence[Piece], copies: int) -> bool:
@@ -114,6 +116,8 @@ def _ask_for(sentence: SentenceState, own: Sequence[Piece], copies: int) -> bool
 
     ``own`` is what is assigned to it. What others say is not asked for.
     """
+    if not own:
+        return False
     before = set(sentence.covered), +sentence.repeated
     sentence.covered -= {piece.unit for piece in own}
     sentence.covered |= {piece.unit for piece in own[max(copies, 0) :]}
@@ -121,31 +125,70 @@ def _ask_for(sentence: SentenceState, own: Sequence[Piece], copies: int) -> bool
     return before != (sentence.covered, +sentence.repeated)
 
 
+def leave_to_others(document: Document, excess: Sequence[Excess]) -> bool:
+    """Ask no more for what others say often enough, where the search has found no way to count it.
+
+    Whatever stands elsewhere is avoided then. Return whether there was anything to do.
+    """
+    changed = False
+    for each, (number, sentence) in product(excess, enumerate(document.sentences)):
+        own, allowed = each.pieces(document, sentence), each.allowed[number]
+        surface = document.demands[each.numbers[0]].surface
+        text = document.text_of(sentence, sentence.best)
+        found = [span for (span,) in surface.find(text, len(text))]
+        others = _needed(document, sentence, own)
+        said = sum(bool(said.ways) for said in _read(document, sentence, others, found))
+        if own and len(own) <= said <= allowed < len(found):
+            sentence.uncounted[surface.once] = allowed
+            changed |= _ask_for(sentence, own, 0)
+    return changed
+
+
+def recount(document: Document, sentence: SentenceState) -> bool:
+    """Ask again for what was thought to be in others and is not; return whether there was any."""
+    changed = False
+    text = document.text_of(sentence, sentence.best) if +sentence.uncounted else ""
+    for surface in +sentence.uncounted:
+        own = [p for p in sentence.assigned if document.demand(p.unit).surface.once == surface]
+        found = len(surface.find(text, len(text)))
+        if found < len(own):
+            sentence.uncounted[surface] = 0
+            changed |= _ask_for(sentence, own, len(own))
+    return changed
+
+
 class _Said(NamedTuple):
     """The tokens of an occurrence."""
 
     tokens: Tokens
-    is_known: bool
-    """Whether they are a spelling that the search counts."""
+    ways: list[Spelling]
+    """The spellings of whatever has to be said that it is in."""
     goes_on: bool
     """Whether the last token has something behind the phrase."""
 
 
 def _read(
-    document: Document, sentence: SentenceState, demand: SpelledConstraint, found: Sequence[Span]
+    document: Document, sentence: SentenceState, ways: Sequence[Spelling], found: Sequence[Span]
 ) -> Iterator[_Said]:
-    """Yield the tokens of the occurrences of a demand."""
-    known = {way.ids for way in demand.spellings}
+    """Yield the tokens of some spans of a sentence, and which of some spellings they are in."""
     shown, tokens = document.shown(sentence), sentence.best.tokens
     spans = document.target.token_spans(tokens, shown)
+    places = [
+        (start, start + len(way.ids), way)
+        for way in dict.fromkeys(ways)
+        for start in find_subsequence(tokens, way.ids)
+    ]
     for span in found:
+        inside = tokens_in(spans, span)
+        if not inside:
+            continue
+        around = [way for start, end, way in places if start <= inside[0] and inside[-1] < end]
         own = document.target.tokens_at(tokens, span, shown)
-        last = max((spans[index][1] for index in tokens_in(spans, span)), default=span[1])
-        yield _Said(own, own in known or own[1:] in known, last > span[1])
+        yield _Said(own, around, spans[inside[-1]][1] > span[1])
 
 
 def _learn_or_avoid(
-    document: Document, sentence: SentenceState, excess: Excess, said: Iterable[_Said]
+    document: Document, sentence: SentenceState, excess: Excess, found: Sequence[Span]
 ) -> bool:
     """Let the search know of what it has not counted; return whether there was anything new.
 
@@ -158,19 +201,17 @@ def _learn_or_avoid(
     needed = _needed(document, sentence, own if is_free else ())
     before = len(sentence.avoid), len(demand.spellings)
     banned = [way.ids for way in demand.spellings if is_free and not way.apart]
-    for each in said:
-        if each.is_known and not is_free:
-            continue
-        inside = [way for way in needed if _is_inside(each.tokens, way.ids)]
-        if not inside:
-            banned.append(Beginning(each.tokens) if each.goes_on else each.tokens)
-        elif not is_free:
-            demand = demand.learn([way for way in inside if demand.surface.find(way.surface)])
+    for said in _read(document, sentence, needed, found):
+        if not said.ways:
+            banned.append(Beginning(said.tokens) if said.goes_on else said.tokens)
+        elif not any(way in demand.spellings for way in said.ways):
+            demand = demand.learn([way for way in said.ways if demand.surface.find(way.surface)])
     usable = [each for each in banned if not any(find_subsequence(w.ids, each) for w in needed)]
     sentence.avoid = list(dict.fromkeys((*sentence.avoid, *usable)))
-    for number in excess.numbers:
-        document.demands[number] = document.demands[number].learn(demand.learned)
-    return before != (len(sentence.avoid), len(demand.spellings))
+    if not is_free:
+        for number in excess.numbers:
+            document.demands[number] = document.demands[number].learn(demand.learned)
+    return before != (len(sentence.avoid), len(document.demands[excess.numbers[0]].spellings))
 
 
 def _needed(document: Document, sentence: SentenceState, but: Sequence[Piece]) -> list[Spelling]:
@@ -182,8 +223,3 @@ def _needed(document: Document, sentence: SentenceState, but: Sequence[Piece]) -
         for way in document.demand(piece.unit).shown(piece.first, piece.last)
     ]
     return [*ways, *sentence.prefix.spellings]
-
-
-def _is_inside(tokens: Tokens, needed: Tokens) -> bool:
-    """Return whether tokens are inside of some that are needed, but perhaps for the first."""
-    return bool(find_subsequence(needed, tokens) or find_subsequence(needed, tokens[1:] or tokens))

@@ -18,7 +18,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
-from lexbeam.translation.excess import find_excess, limit_excess
+from lexbeam.translation.excess import find_excess, leave_to_others, limit_excess, recount
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
@@ -46,6 +46,7 @@ def repair(document: Document) -> JobGenerator[None]:
             if _avoid_what_came_back(document, sentence, turn == 0)
             | _respell_missing(document, sentence, turn == 0 and _has_few(sentence))
             | _require_more(document, sentence)
+            | recount(document, sentence)
             | limit_excess(document, number, excessive)
         ]
         if not broken:
@@ -53,7 +54,8 @@ def repair(document: Document) -> JobGenerator[None]:
         try:
             yield from document.search(broken)
         except InputError:
-            return
+            if not leave_to_others(document, excessive):
+                return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
@@ -90,7 +92,7 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first:
     """
     known = _banned(sentence)
     demanded = document.shown(sentence)
-    ids = [way.ids for way in demanded]
+    ids = [way.ids for way in (*demanded, *sentence.prefix.spellings)]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
         avoided = document.avoidance.find(text)
@@ -196,7 +198,7 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
     before = dict(sentence.required), Counter(sentence.repeated)
     for piece in sentence.assigned:
-        if piece.unit not in unmet or document.is_soft(piece.unit):
+        if piece.unit not in unmet - sentence.covered or document.is_soft(piece.unit):
             continue
         if piece.last - piece.first > 1:
             sentence.repeated[piece] += 1
