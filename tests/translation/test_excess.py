@@ -76,7 +76,7 @@ def test_what_the_search_finds_no_way_to_count_is_left_to_others(
     translator: lexbeam.Translator,
 ) -> None:
     """It is in a tag, which is part of an order: the search has no plan for that."""
-    shapes = ["（the", {"text": "/", "at_most": 1}]
+    shapes: list[Any] = ["（the", {"text": "/", "at_most": 1}]
     keep = ["placeholders", "markup"]
     found = translator.translate("Delete <b>{0}</b> and %s?", shapes, keep=keep)
     assert all(each.met for each in found.constraints), found.text
