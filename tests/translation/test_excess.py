@@ -83,6 +83,14 @@ def test_what_the_search_finds_no_way_to_count_is_left_to_others(
     assert times(found.text, "/") == times(found.text, "</b>") == 1
 
 
+def test_what_another_sentence_has_anyway_is_said_there(translator: lexbeam.Translator) -> None:
+    """The first sentence that says it need not be the one that has to."""
+    source, keep = "Take 5 steps. Run 5 km.", ["quantities"]
+    found = translator.translate(source, [exactly("5", 1)], keep=keep)
+    assert all(each.met for each in found.constraints), found.text
+    assert times(found.text, "5") == times(found.text, "5 km") == 1
+
+
 def test_a_prefix_that_looks_invented_may_stay(translator: lexbeam.Translator) -> None:
     """It was avoided, so that nothing could be repaired any more."""
     source, keep = "The file {} is {} and old.", ["quantities"]

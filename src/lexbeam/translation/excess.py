@@ -22,6 +22,7 @@ from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.spelled import SpelledConstraint
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def find_excess(document: Document) -> list[Excess]:
     equal: dict[object, list[int]] = {}
     for number in found:
         equal.setdefault(document.demands[number].surface.once, []).append(number)
+    for numbers in equal.values():
+        _move_to_others(document, numbers)
     return [
         Excess(
             tuple(numbers),
@@ -55,6 +58,37 @@ def find_excess(document: Document) -> list[Excess]:
         )
         for numbers in equal.values()
     ]
+
+
+def _move_to_others(document: Document, numbers: Sequence[int]) -> None:
+    """Assign what is limited to the sentences in which something else has it anyway.
+
+    Those that have it for no such reason can do without. What has a source stays with that.
+    """
+    if len(document.sentences) == 1 or any(
+        document.demands[number].asked.source_spans for number in numbers
+    ):
+        return
+    wanting: list[SentenceState] = []
+    spare: list[tuple[SentenceState, Piece]] = []
+    for sentence in document.sentences:
+        own = [each for each in sentence.assigned if document.units[each.unit] in numbers]
+        said = _said_by_others(document, sentence, document.demands[numbers[0]], own)
+        wanting += [sentence] * (said - len(own))
+        spare += [(sentence, piece) for piece in own[said:]]
+    for taker, (giver, piece) in zip(wanting, spare, strict=False):
+        giver.assigned.remove(piece)
+        taker.assigned = sorted((*taker.assigned, piece))
+
+
+def _said_by_others(
+    document: Document, sentence: SentenceState, demand: SpelledConstraint, own: Sequence[Piece]
+) -> int:
+    """Return how often a sentence says something within all else that it has to say."""
+    text = document.text_of(sentence, sentence.best)
+    found = [span for (span,) in demand.surface.find(text, len(text))]
+    others = _needed(document, sentence, own)
+    return sum(bool(said.ways) for said in _read(document, sentence, others, found))
 
 
 def _allowed(document: Document, numbers: Sequence[int]) -> tuple[int, ...]:
@@ -99,8 +133,11 @@ def _limit(document: Document, sentence: SentenceState, excess: Excess, allowed:
     own = excess.pieces(document, sentence)
     uncounted = sentence.uncounted[demand.surface.once]
     is_new = _ask_for(sentence, own, allowed - uncounted)
-    sought = [piece for piece in own if piece.unit not in sentence.covered]
-    if is_new or not all(excess.was_limited and piece in sentence.searched for piece in sought):
+    searched, sought = (
+        [piece for piece in pieces if document.units[piece.unit] in excess.numbers]
+        for pieces in (sentence.searched, sentence.sought)
+    )
+    if is_new or (sought and not (excess.was_limited and searched == sought)):
         for number in excess.numbers:
             document.demands[number] = replace(document.demands[number], is_limited=True)
         return True
@@ -133,13 +170,11 @@ def leave_to_others(document: Document, excess: Sequence[Excess]) -> bool:
     changed = False
     for each, (number, sentence) in product(excess, enumerate(document.sentences)):
         own, allowed = each.pieces(document, sentence), each.allowed[number]
-        surface = document.demands[each.numbers[0]].surface
+        demand = document.demands[each.numbers[0]]
+        said = _said_by_others(document, sentence, demand, own)
         text = document.text_of(sentence, sentence.best)
-        found = [span for (span,) in surface.find(text, len(text))]
-        others = _needed(document, sentence, own)
-        said = sum(bool(said.ways) for said in _read(document, sentence, others, found))
-        if own and len(own) <= said <= allowed < len(found):
-            sentence.uncounted[surface.once] = allowed
+        if own and len(own) <= said <= allowed < len(demand.surface.find(text, len(text))):
+            sentence.uncounted[demand.surface.once] = allowed
             changed |= _ask_for(sentence, own, 0)
     return changed
 
