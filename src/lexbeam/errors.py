@@ -107,6 +107,11 @@ def quoted(phrase: str) -> str:
     return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'
 
 
+def times(count: int) -> str:
+    """Say how often something is, in an error message."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def represented(value: object) -> str:
     """Show any value in an error message, shortened when it is long.
 

@@ -74,6 +74,50 @@ def test_a_chain_that_can_do_without_is_not_refused(chain: Any) -> None:
     assert Constraints.build([{"text": "gato", "exactly": 1}, chain])
 
 
+@pytest.mark.parametrize(
+    ("phrase", "others"),
+    [
+        ({"text": "o", "at_most": 1}, [{"text": "o gato", "count": 2}]),
+        ({"text": "o", "at_most": 1}, ["o gato", "o gato"]),
+        ({"text": "o", "at_most": 1}, [{"any": ["o gato", "o rato"], "count": 2}]),
+        ({"text": "3", "exactly": 1}, [{"text": "3.14", "count": 2, "case": "any"}]),
+        ({"text": "--", "exactly": 1}, ["---"]),
+        ({"text": "na", "exactly": 1, "case": "exact"}, [{"text": "na na na", "case": "start"}]),
+        ({"text": "o", "exactly": 1}, [{"suffix": "o o"}]),
+    ],
+)
+def test_a_phrase_that_another_needs_too_often_is_refused(phrase: Any, others: list[Any]) -> None:
+    with pytest.raises(ConstraintError, match=r"may occur once, but .* needs it twice: drop one"):
+        Constraints.build([phrase, *others])
+
+
+def test_a_prefix_needs_phrases_too() -> None:
+    phrase = {"text": "o", "at_most": 1}
+    with pytest.raises(ConstraintError, match=r'"o" may occur once, but "o o" needs it twice'):
+        Constraints.build([phrase], prefix="o o ")
+    assert Constraints.build([phrase], prefix="o o")  # it may become "o os"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ["o gato", "gato o"],  # one "o" may be in both
+        [{"text": "o gato o", "soft": 1}],
+        [{"any": ["o gato", "gato"], "count": 2}],
+        [{"text": "o gato", "count": 2, "case": "any"}],  # it may be "O gato"
+    ],
+)
+def test_a_phrase_that_others_can_share_is_not_refused(others: list[Any]) -> None:
+    assert Constraints.build([{"text": "o", "exactly": 1}, *others])
+
+
+def test_what_overlaps_with_itself_needs_less() -> None:
+    twice = {"text": "o gato o", "count": 2}
+    assert Constraints.build([{"text": "o", "at_most": 3}, twice])  # o gato o gato o
+    with pytest.raises(ConstraintError, match="needs it 3 times"):
+        Constraints.build([{"text": "o", "at_most": 2}, twice])
+
+
 def test_nothing_asks_nothing() -> None:
     assert Constraints.build() == Constraints.build([], (), "") == Constraints()
 

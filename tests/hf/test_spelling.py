@@ -12,6 +12,7 @@ from lexbeam.errors import ConstraintError, InputError
 from lexbeam.hf import constrained
 from lexbeam.hf.spelling import Speller, _segmentations, joining_marks, word_marks
 from lexbeam.search.automaton.patterns import Pattern
+from lexbeam.search.beam import Hypothesis
 from lexbeam.text.word_boundaries import contains
 
 
@@ -71,6 +72,36 @@ def test_parts_of_compounds_have_forms_of_their_own(tokenizer: Any) -> None:
     marks = joining_marks(tokenizer)
     assert marks is not None
     assert set(marks.tolist()) - {0}
+
+
+@pytest.mark.parametrize(
+    ("constraints", "is_exact"),
+    [
+        ([{"text": "cat", "exactly": 2}], True),
+        ([{"any": ["cat", "dog"], "exactly": 2}], True),
+        ([{"any": ["cat", "the cat"], "exactly": 2}], False),  # one is inside the other
+        ([{"text": "cat", "exactly": 2}, {"order": ["cat", "dog"]}], False),
+        ([{"text": "cat", "exactly": 2}, "cat"], False),
+        ([{"text": "cat", "at_most": 2}], False),
+    ],
+)
+def test_the_search_counts_what_it_can_count(
+    tokenizer: Any, constraints: list[Any], is_exact: bool
+) -> None:
+    """By the same rule as for the texts of other models."""
+    spelled = Speller(tokenizer).spell([constraints], None).phrases
+    assert spelled is not None
+    assert any(isinstance(each, Pattern) and each.exact for each in spelled[0]) == is_exact
+
+
+def test_outputs_with_too_much_come_last(sentencepiece: Any) -> None:
+    spelled = Speller(sentencepiece).spell([[{"text": "cat", "at_most": 1}]], None)
+    once, twice = (
+        Hypothesis(sentencepiece(text_target=text)["input_ids"], score, score, [True], True)
+        for text, score in (("The cat sat.", -2.0), ("The cat cat sat.", -1.0))
+    )
+    assert spelled.clean_first(0, [twice, once]) == [once, twice]
+    assert spelled.clean_first(1, [twice, once]) == [twice, once]  # nothing is asked there
 
 
 def test_avoided_phrases_are_closed_in_every_spelling(tokenizer: Any) -> None:

@@ -101,7 +101,8 @@ def test_what_has_come_back_twice_is_listed_once() -> None:
         ),
     )
     found = Hypothesis([5, 6, 5, 6], -1.0, -4.0, [], True)
-    sentence = SimpleNamespace(avoid=[(5,)], hypotheses=[found], assigned=[])
+    prefix = SimpleNamespace(spellings=())
+    sentence = SimpleNamespace(avoid=[(5,)], hypotheses=[found], assigned=[], prefix=prefix)
     given: Any = document, sentence, True
     assert _avoid_what_came_back(*given)
     assert sentence.avoid == [(5,), Beginning((5, 6))]

@@ -104,3 +104,12 @@ def test_a_word_for_two_terms_in_one_sentence_is_said_twice(translator: lexbeam.
     )
     result = translator.translate("Close the file and the configuration file.", glossary=glossary)
     assert result.text.count("Datei") == 2
+
+
+def test_a_term_is_not_in_what_is_written_in_another_case() -> None:
+    """Within a sentence *Das* is not *das*: what needs the one does not need the other."""
+    term = terms("das").demanded
+    large = Constraints.build([{"text": "Das Haus", "count": 2, "case": "exact"}])
+    small = Constraints.build([{"text": "das Haus", "count": 2}])
+    assert limits(limit_terms(term, large)) == [1]
+    assert limits(limit_terms(term, small)) == [None]

@@ -7,13 +7,15 @@ phrases that don't contradict each other, or as one `ConstraintError`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
+from lexbeam.constraints.counting import least_inside
 from lexbeam.constraints.kinds import Phrase
 from lexbeam.constraints.parsing import Reader
 from lexbeam.constraints.phrases import clean_prefix
-from lexbeam.errors import ConstraintError, quoted
+from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.text.word_boundaries import is_word_character
 
 
@@ -40,26 +42,43 @@ class Constraints:
         for avoided in self.avoid:
             for demanded in (*self.demanded, _whole_words(self.prefix)):
                 _refuse_contradiction(demanded, avoided)
-        for chain in self.demanded:
-            if len(chain.parts) > 1 and chain.soft is None:
-                self._refuse_too_many(chain)
+        self._refuse_too_many()
 
-    def _refuse_too_many(self, chain: Constraint) -> None:
-        """Refuse an order or a gap that has a phrase more often than the phrase may occur."""
-        allowed: dict[Constraint, list[int | None]] = {}
+    def _refuse_too_many(self) -> None:
+        """Refuse what needs a phrase more often than the phrase may occur."""
+        allowed = self._limits()
+        if not allowed:
+            return
+        begun = [_whole_words(self.prefix)] if _whole_words(self.prefix).parts else []
+        wanted: Counter[Constraint] = Counter()
+        for each in (*self.demanded, *begun):
+            if each.soft is None and not each.at_start:
+                wanted[each.once] += each.count
+        for phrase, most in allowed.items():
+            for other, count in wanted.items():
+                if other == phrase:
+                    continue
+                needed = least_inside(phrase, replace(other, count=count))
+                if needed > most:
+                    raise ConstraintError(
+                        f"{quoted(phrase.text)} may occur {times(most)}, but "
+                        f"{quoted(other.text)} needs it {times(needed)}: drop one of them"
+                    )
+
+    def _limits(self) -> dict[Constraint, int]:
+        """Return how often callers let phrases occur: equal ones as often as all of them say.
+
+        One of several equal ones without a limit may occur as often as it likes.
+        """
+        limits: dict[Constraint, list[int | None]] = {}
         for each in self.demanded:
             if len(each.parts) == 1 and not each.is_from_source:
-                allowed.setdefault(each.once, []).append(each.at_most)
-        for phrase, limits in allowed.items():
-            most = [limit for limit in limits if limit is not None]
-            if len(most) < len(limits):
-                continue  # one of several equal ones may occur as often as it likes
-            needed = _least_inside(phrase, chain)
-            if needed > sum(most):
-                raise ConstraintError(
-                    f"{quoted(phrase.text)} may occur {_times(sum(most))}, but "
-                    f"{quoted(chain.text)} needs it {_times(needed)}: drop one of them"
-                )
+                limits.setdefault(each.once, []).append(each.at_most)
+        return {
+            phrase: sum(most for most in given if most is not None)
+            for phrase, given in limits.items()
+            if None not in given
+        }
 
     @classmethod
     def build(
@@ -87,24 +106,6 @@ def _whole_words(prefix: str) -> Constraint:
     while whole and is_word_character(whole[-1]):
         whole = whole[:-1]
     return Phrase(((whole.strip(),),) if whole.strip() else ())
-
-
-def _least_inside(phrase: Constraint, chain: Constraint) -> int:
-    """Return how often a phrase occurs at least where an order or a gap is met.
-
-    Its parts share no words, and its occurrences follow one another. What may be written in
-    another case than the phrase need not be one.
-    """
-    if phrase.case != "any" and chain.case not in ("exact", phrase.case):
-        return 0
-    inside = (
-        min(len(phrase.find(form, len(form), starts=())) for form in part) for part in chain.parts
-    )
-    return chain.count * sum(inside)
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _refuse_contradiction(demanded: Constraint, avoided: Constraint) -> None:

@@ -19,6 +19,8 @@ from transformers import PreTrainedTokenizerBase
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.counting import find_countable
+from lexbeam.constraints.matching import find_excess
 from lexbeam.errors import ConstraintError, InputError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
@@ -53,13 +55,13 @@ class Spelled:
     closing: BoolArray | None = None
     joining: NDArray[np.uint8] | None = None
     is_clean: Callable[[int, Sequence[int]], bool] | None = None
-    """Return whether the text of a sentence's output contains no avoided phrase."""
+    """Return whether the text of a sentence's output has nothing avoided and nothing too often."""
     asked: Sequence[Constraints] = ()
     """The constraints as they were read, if they were given as text."""
 
     def clean_first(self, sentence: int, found: Sequence[Hypothesis]) -> list[Hypothesis]:
-        """Return outputs without avoided phrases first: other tokens may have spelled one."""
-        if self.is_clean is None or not self.avoid or not self.avoid[sentence]:
+        """Return outputs with nothing avoided or too often first: other tokens may spell it."""
+        if self.is_clean is None or sentence >= len(self.asked):
             return list(found)
         is_clean = self.is_clean
         return sorted(found, key=lambda hypothesis: not is_clean(sentence, hypothesis.tokens))
@@ -106,7 +108,7 @@ class Speller:
                     demanded and demanded[i],
                     avoided[i] if avoided is not None and i < len(avoided) else None,
                 )
-                phrases.append([d for demand in asked.demanded for d in self.demands(demand)])
+                phrases.append(self._all_demands(asked))
                 read.append(asked)
                 forms = _forms_of(asked.avoid)
                 closed.append([ids for form in forms for ids in self.every_way(form)])
@@ -119,14 +121,24 @@ class Speller:
             boundary,
             closing,
             joining_marks(self._tokenizer),
-            lambda sentence, ids: self._is_clean(ids, read[sentence].avoid),
+            lambda sentence, ids: self._is_clean(ids, read[sentence]),
             read,
         )
 
-    def demands(self, asked: Constraint) -> list[Tokens | Pattern]:
+    def _all_demands(self, asked: Constraints) -> list[Tokens | Pattern]:
+        """Return what the search has to place for all constraints of a sentence."""
+        countable = find_countable(asked.demanded)
+        return [
+            each
+            for demand, is_exact in zip(asked.demanded, countable, strict=True)
+            for each in self.demands(demand, is_exact)
+        ]
+
+    def demands(self, asked: Constraint, is_exact: bool = False) -> list[Tokens | Pattern]:
         """Return what the search has to place, as often as it is asked for.
 
         Case is as it is given, or any: where a model's output begins a sentence is not known.
+        ``is_exact`` says that the search sees to it that it does not occur more often.
         """
         if asked.at_start:
             raise ConstraintError(
@@ -137,7 +149,6 @@ class Speller:
         simple = asked.soft is None and not asked.at_end and asked.at_most is None
         if simple and len(parts) == len(parts[0]) == 1 and not parts[0][0].in_compounds:
             return [parts[0][0].tokens] * asked.count
-        is_exact = asked.at_most is not None and asked.at_most == asked.count
         pattern = Pattern(
             parts,
             asked.within,
@@ -187,11 +198,14 @@ class Speller:
                 forms.append(Form(bare, apart=are_glued("a", phrase[0])))
         return [form for form in forms if self._tokenizer.unk_token_id not in form.tokens]
 
-    def _is_clean(self, ids: Sequence[int], avoided: Sequence[Constraint]) -> bool:
+    def _is_clean(self, ids: Sequence[int], asked: Constraints) -> bool:
+        """Return whether an output has nothing avoided, and nothing more often than it may."""
+        if not asked.avoid and all(each.at_most is None for each in asked.demanded):
+            return True
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()
-        return not any(
+        return not find_excess(text, asked.demanded) and not any(
             matches(text, form, "exact", (), each.compound)
-            for each in avoided
+            for each in asked.avoid
             for form in _variants(each.parts[0], each.case)
         )
 

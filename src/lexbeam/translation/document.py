@@ -106,14 +106,14 @@ class Document:
 
     def search(self, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
         """Search for sentences with what is assigned to them."""
-        found = yield [self.job(sentence, sentence.assigned) for sentence in sentences]
+        found = yield [self.job(sentence, sentence.sought) for sentence in sentences]
         for sentence, hypotheses in zip(sentences, found, strict=True):
             if not hypotheses:
                 raise InputError(
                     f"no translation of {quoted(sentence.part.text)} was found that keeps to "
                     "its constraints: avoid less, or raise max_length"
                 )
-            sentence.take(hypotheses, sentence.assigned)
+            sentence.take(hypotheses, sentence.sought)
 
     def job(
         self,

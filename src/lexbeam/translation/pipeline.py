@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lexbeam.constraints.constraint import Constraint
+from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.alignment import align_document
 from lexbeam.translation.costs import measure_costs
@@ -48,7 +50,30 @@ def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
         )
         for choice in best_choices(scores, document.settings.nbest)
     ]
+    _refuse_unmet(document, best[0])
     return Translation(**vars(best[0]), nbest=worth_showing(best))
+
+
+def _refuse_unmet(document: Document, best: Alternative) -> None:
+    """Raise if the best translation breaks a limit that a caller has set.
+
+    What the source demands, or may be given up, is reported as not met.
+    """
+    for demand, report in zip(document.demands, best.constraints, strict=True):
+        asked = demand.asked
+        if report.met or asked.is_from_source or asked.soft is not None or asked.at_most is None:
+            continue
+        raise ConstraintError(
+            f"no translation was found that has {quoted(asked.text)} "
+            f"{_wanted(asked)}: drop it, or what has it too"
+        )
+
+
+def _wanted(asked: Constraint) -> str:
+    """Return how often something limited may occur, in words."""
+    if asked.at_most == asked.count:
+        return f"exactly {times(asked.count)}"
+    return f"at least {times(asked.count)} and at most {times(asked.at_most or 0)}"
 
 
 def _alternative(

@@ -7,11 +7,10 @@ in other tokens, or a phrase runs into the word before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.matching import Occurrence, find_all
+from lexbeam.constraints.matching import find_all
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Beginning
@@ -19,6 +18,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
+from lexbeam.translation.excess import find_excess, leave_to_others, limit_excess, recount
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
@@ -39,21 +39,23 @@ def repair(document: Document) -> JobGenerator[None]:
     missing or unavoided in it.
     """
     for turn in range(REPAIRS):
-        excessive = _excessive(document)
+        excessive = find_excess(document)
         broken = [
             sentence
-            for sentence in document.sentences
+            for number, sentence in enumerate(document.sentences)
             if _avoid_what_came_back(document, sentence, turn == 0)
             | _respell_missing(document, sentence, turn == 0 and _has_few(sentence))
             | _require_more(document, sentence)
-            | _limit_excess(document, sentence, excessive)
+            | recount(document, sentence)
+            | limit_excess(document, number, excessive)
         ]
         if not broken:
             return
         try:
             yield from document.search(broken)
         except InputError:
-            return
+            if not leave_to_others(document, excessive):
+                return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
@@ -90,7 +92,7 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first:
     """
     known = _banned(sentence)
     demanded = document.shown(sentence)
-    ids = [way.ids for way in demanded]
+    ids = [way.ids for way in (*demanded, *sentence.prefix.spellings)]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
         avoided = document.avoidance.find(text)
@@ -196,7 +198,7 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
     unmet = {unit for _, units in _unmet(document, sentence) for unit in units}
     before = dict(sentence.required), Counter(sentence.repeated)
     for piece in sentence.assigned:
-        if piece.unit not in unmet or document.is_soft(piece.unit):
+        if piece.unit not in unmet - sentence.covered or document.is_soft(piece.unit):
             continue
         if piece.last - piece.first > 1:
             sentence.repeated[piece] += 1
@@ -206,64 +208,6 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
         known = sentence.required.get(forms_of(part), 0)
         sentence.required[forms_of(part)] = max(known, found + 1)
     return before != (sentence.required, sentence.repeated)
-
-
-def _excessive(document: Document) -> dict[int, bool]:
-    """Return the numbers of the demands that the text meets more often than they allow.
-
-    With each stands whether the search has kept to its limit, in all sentences.
-    """
-    if all(demand.asked.at_most is None for demand in document.demands):
-        return {}
-    found = document.find_excess(*document.join([each.best for each in document.sentences]))
-    return {number: document.demands[number].is_limited for number in found}
-
-
-def _limit_excess(
-    document: Document, sentence: SentenceState, excessive: Mapping[int, bool]
-) -> bool:
-    """Keep what occurs too often in the text from a sentence that need not say it again.
-
-    Return whether there was anything to do.
-    """
-    changed = False
-    own = document.text_of(sentence, sentence.best) if excessive else ""
-    for number, was_limited in excessive.items():
-        demand = document.demands[number]
-        assigned, searched = (
-            sum(document.units[piece.unit] == number for piece in pieces)
-            for pieces in (sentence.assigned, sentence.searched)
-        )
-        found = demand.surface.find(own, len(own))
-        if len(found) <= assigned:
-            continue
-        if assigned and (searched != assigned or not was_limited):
-            changed = True
-            document.demands[number] = replace(demand, is_limited=True)
-            continue
-        known = len(sentence.avoid)
-        banned = _tokens_of(document, sentence, found)
-        if assigned:  # The search has counted the spellings that it knows.
-            ways = [way.ids for way in demand.spellings]
-            banned = [each for each in banned if not any(find_subsequence(each, i) for i in ways)]
-        else:
-            banned += [spelling.ids for spelling in demand.spellings if not spelling.apart]
-        sentence.avoid = list(dict.fromkeys((*sentence.avoid, *banned)))
-        changed |= len(sentence.avoid) > known
-    return changed
-
-
-def _tokens_of(
-    document: Document, sentence: SentenceState, found: Sequence[Occurrence]
-) -> list[Tokens]:
-    """Return the tokens of some occurrences in a sentence, without what is demanded itself."""
-    demanded = document.shown(sentence)
-    written = [
-        document.target.tokens_at(sentence.best.tokens, span, demanded)
-        for occurrence in found
-        for span in occurrence
-    ]
-    return [each for each in written if not any(find_subsequence(w.ids, each) for w in demanded)]
 
 
 def _unmet(document: Document, sentence: SentenceState) -> list[tuple[Constraint, list[int]]]:

@@ -56,6 +56,10 @@ class SentenceState:
     """How often more something of several parts must occur, for the same reason."""
     assigned: list[Piece] = field(default_factory=list)
     """What it has to say."""
+    uncounted: Counter[Constraint] = field(default_factory=Counter)
+    """How often it says something limited in tokens that the search does not count."""
+    covered: set[int] = field(default_factory=set)
+    """The units that need not be searched for: they are in others, and not counted there."""
     searched: list[Piece] = field(default_factory=list)
     """What it had to say when its hypotheses were found."""
     dropped: list[Piece] = field(default_factory=list)
@@ -71,6 +75,11 @@ class SentenceState:
     other_uses: dict[int, int] = field(default_factory=dict)
     """How often its draft says limited terms for other words than their sources."""
     hypotheses: list[Hypothesis] = field(default_factory=list)
+
+    @property
+    def sought(self) -> list[Piece]:
+        """What it is to be searched with."""
+        return [piece for piece in self.assigned if piece.unit not in self.covered]
 
     @property
     def best(self) -> Hypothesis:

@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
+from lexbeam.constraints.counting import find_countable
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
@@ -17,7 +17,6 @@ from lexbeam.text.casing import compound_spellings, variants
 from lexbeam.text.compounds import is_letter, may_be_part
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside
-from lexbeam.text.word_boundaries import are_glued, contains, occurrences
 from lexbeam.translation.results import ConstraintReport
 
 
@@ -33,6 +32,8 @@ class SpelledConstraint:
     """The spellings of each part; no parts for a constraint at the start of the output."""
     is_limited: bool = False
     """Whether the search keeps to its limit; otherwise the text is looked at afterwards."""
+    learned: tuple[Spelling, ...] = ()
+    """Those of its first part that are other phrases, which have it in them."""
 
     @classmethod
     def spell(
@@ -53,9 +54,16 @@ class SpelledConstraint:
 
     def spaced(self, target: TargetText, avoided: Sequence[Constraint] = ()) -> SpelledConstraint:
         """Return the same with a space before each form, if the vocabulary can write it."""
-        return replace(
-            self, parts=_all_ways(_ways_by_form(self.asked, target, avoided, spaced=True))
-        )
+        parts = _all_ways(_ways_by_form(self.asked, target, avoided, spaced=True))
+        return replace(self, parts=parts).learn(self.learned)
+
+    def learn(self, ways: Sequence[Spelling]) -> SpelledConstraint:
+        """Return the same, of which spellings of other phrases count as its own."""
+        if not ways:
+            return self
+        first = tuple(dict.fromkeys((*self.parts[0], *ways)))
+        learned = tuple(dict.fromkeys((*self.learned, *ways)))
+        return replace(self, parts=(first, *self.parts[1:]), learned=learned)
 
     def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
         """Return the same with one more spelling of its first part, as whole words."""
@@ -221,49 +229,12 @@ class SpelledPrefix:
 
 
 def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
-    """Return demands, of which the search counts those that must occur exactly so many times.
-
-    Not so what is also part of a chain: a hypothesis that has said it too early could neither
-    repeat it nor finish the chain. Nor alternatives that can share words: the search counts where
-    they end, a text has them one behind the other.
-    """
-    chained = [
-        form
-        for demand in demands
-        if len(demand.asked.parts) > 1
-        for part in demand.asked.parts
-        for form in part
+    """Return demands, of which the search counts those that must occur exactly so many times."""
+    countable = find_countable([demand.asked for demand in demands])
+    return [
+        replace(demand, is_limited=is_limited)
+        for demand, is_limited in zip(demands, countable, strict=True)
     ]
-    unlimited = {demand.asked.once for demand in demands if demand.asked.at_most is None}
-    limited = []
-    for demand in demands:
-        asked = demand.asked
-        is_chained = any(contains(form, own) for own in asked.parts[0] for form in chained)
-        is_exact = asked.at_most is not None and asked.at_most == asked.count
-        is_limited = is_exact and not is_chained and asked.once not in unlimited
-        is_limited = is_limited and not (asked.count > 1 and _can_share_words(asked.parts[0]))
-        limited.append(replace(demand, is_limited=is_limited))
-    return limited
-
-
-def _can_share_words(forms: Sequence[str]) -> bool:
-    """Return whether an occurrence of one of several forms can begin or end within another.
-
-    It may be one of the same form: only a phrase of a single form may overlap with itself, in the
-    search and in a text.
-    """
-    if len(forms) == 1:
-        return False
-    folded = list(dict.fromkeys(form.casefold() for form in forms))
-    all_forms = "\n".join(folded)
-    if any(next(islice(occurrences(all_forms, form), 1, None), None) for form in folded):
-        return True
-    beginnings = {form[:end] for form in folded for end in range(1, len(form) + 1)}
-    return any(
-        form[start:] in beginnings and not are_glued(form[start - 1], form[start])
-        for form in folded
-        for start in range(1, len(form))
-    )
 
 
 def forms_of(spellings: Sequence[Spelling], compounds: bool = True) -> tuple[Form, ...]:
@@ -293,7 +264,7 @@ def _ways_by_form(
             form: [
                 way
                 for way in _usable_ways(_spell(form, asked, target, spaced), avoided)
-                if not (ends and _goes_beyond(way, form))
+                if not (ends and _goes_beyond(way, form)) and not _is_too_much(way, asked)
             ]
             for form in part
         }
@@ -338,6 +309,11 @@ def _goes_beyond(way: Spelling, form: str) -> bool:
     """Return whether a spelling writes more behind a form, such as a full stop."""
     shown, form = way.surface.casefold(), form.casefold()
     return form in shown and not shown.endswith(form)
+
+
+def _is_too_much(way: Spelling, asked: Constraint) -> bool:
+    """Return whether a spelling has a limited phrase more than once: ``...`` has ``..`` twice."""
+    return asked.at_most is not None and len(asked.find(way.surface, 2)) > 1
 
 
 def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> Iterator[Spelling]:

