@@ -93,7 +93,9 @@ def check(automaton: Automaton, size: int, eos: int) -> tuple[int, bool]:
             assert min(planned.need_of(0, each) for each in after) <= need - 1
         held = automaton.hold(states)  # its word must go on, and it may be that no word can
         if proven and (held is None or not held[0]):
-            assert need <= layout.hard_size
+            # Something may have to come before what is avoided behind what was said.
+            avoids = any(node.avoided or node.held for node in automaton.tries[0].nodes)
+            assert need <= layout.hard_size + avoids
             assert need <= planned.most_needed[0]
     return count, all_end
 
@@ -135,7 +137,9 @@ WORDS = WordBoundaries.of([1, 1, 1, 1, 0, 0, 1, 1], None, 8, 0)
     ("avoided", "words", "proven"),
     [
         ([(7, 6)], None, True),  # no token of a phrase is its last
-        ([(6, 3)], None, False),  # something else and the first token of a phrase
+        ([(6, 3)], None, True),  # something else and the first token of a phrase
+        ([(6, 3), (6, 7, 3, 4)], WORDS, True),
+        ([(6, 3, 4, 2)], None, False),  # it has a whole phrase in it
         ([(2, 3)], None, False),  # what stands side by side
         ([(4,)], None, False),  # in a phrase
         ([(5, 4)], None, True),  # not what is before the 4 of the phrase
@@ -150,6 +154,17 @@ def test_avoided_phrases_that_plans_never_say(
     needs = RemainingTokens(automaton, 8, 0)
     assert needs._is_proven(0) is proven
     assert check(automaton, 8, 0)[0] > 3
+
+
+def test_what_is_in_the_way_takes_one_token_more() -> None:
+    automaton = Automaton([[(3, 4), (2,)]], [[(6, 3), (6, 2)]], 8, None, False, 0)
+    states = automaton.advance(automaton.start(), np.array([6]))
+    enough = SideBySide(automaton, 0)
+    assert enough.needs(automaton.start()).tolist() == [3]
+    assert enough.needs(states).tolist() == [4]
+    assert RemainingTokens(automaton, 8, 0)._is_proven(0)
+    # Unless there is no such token: all others end an output.
+    assert not RemainingTokens(automaton, 8, 0, 1, 5, 7)._is_proven(0)
 
 
 @pytest.mark.parametrize("word", [(3, 4, 5), (3, 4, 5, 4)])

@@ -183,8 +183,18 @@ class RemainingTokens:
     def _is_proven(self, sentence: int) -> bool:
         """Return whether writing what is unmet side by side always works."""
         if sentence not in self._proven:
-            self._proven[sentence] = always_works(self._automaton, sentence)
+            filler = self._has_filler(sentence)
+            self._proven[sentence] = always_works(self._automaton, sentence, filler)
         return self._proven[sentence]
+
+    def _has_filler(self, sentence: int) -> bool:
+        """Return whether there is a token in no phrase of a sentence that begins a word."""
+        words = self._automaton.whole_words
+        begins = np.ones(self._vocabulary_size, np.bool_)
+        if words is not None:
+            begins = words.boundary.copy()
+        begins[[*self._automaton.tries[sentence].alphabet, *self._ends]] = False
+        return bool(begins.any())
 
     def helpful_tokens(self, sentence: int) -> IntArray:
         """Return tokens that a hypothesis may need though they go on with no constraint."""

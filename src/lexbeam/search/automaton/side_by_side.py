@@ -21,10 +21,15 @@ from lexbeam.search.arrays import Bits, BitSets, BoolArray, IntArray, Tokens, pa
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
+from lexbeam.search.automaton.obstacles import BlockedNodes, find_obstacles, may_stand_behind
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.trie import APART, BEGIN, Goal, Trie
+from lexbeam.search.automaton.trie import Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries
+
+
+NOT_NOW = 1 << 40
+"""More tokens than any plan has: something has to come first."""
 
 
 class _Chained(NamedTuple):
@@ -119,15 +124,8 @@ def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Itera
         if form[at:end] != tokens:
             continue
         goes_on = counted.waits and end < len(form) and words and not words.ends(form[end])
-        if not goes_on and (at == 0 or _may_stand_behind(counted, form[at - 1], words)):
+        if not goes_on and (at == 0 or may_stand_behind(counted, form[at - 1], words)):
             yield end
-
-
-def _may_stand_behind(counted: Goal, token: int, words: WordBoundaries | None) -> bool:
-    """Return whether a phrase counts behind a token."""
-    if token < 0 or words is None or counted.tokens[0] not in (BEGIN, APART):
-        return True
-    return counted.tokens[0] == APART and (bool(words.closing[token]) or words.is_mark(token))
 
 
 class SideBySide:
@@ -154,6 +152,11 @@ class SideBySide:
 
         wanted, words = [bits for _, bits in parts], automaton.whole_words
         self._counted = _Counted.of(layout, wanted, arrays, words)
+        obstacles = find_obstacles(layout.goals, automaton.tries[sentence], words)
+        self._blocked: BlockedNodes | None = None
+        self._root = int(automaton.roots[sentence])
+        if obstacles:
+            self._blocked = BlockedNodes(automaton.tries[sentence], obstacles)
 
     def lacks(self, states: States) -> IntArray | None:
         """Return how many times phrases with an exact count would occur too often.
@@ -170,18 +173,38 @@ class SideBySide:
         """Return how many tokens are enough. # shape: (states,)."""
         if not states.met:
             return np.zeros_like(states.node)
+        if self._blocked is not None:
+            return self._needs_behind_obstacles(states, self._blocked)
         if self._automaton.whole_words is None:
             return self._count(states.node, states.seen, begun=True)
         # What has begun may go on with the word, and so undo what has only been seen.
         by_words = self._count(states.node, states.seen, begun=False)
         return np.minimum(by_words, self._count(states.node, states.met, begun=True))
 
+    def _needs_behind_obstacles(self, states: States, blocked: BlockedNodes) -> IntArray:
+        """Return how many tokens are enough where something may be in the way.
+
+        One more than for all from its beginning always are.
+        """
+        node, local = states.node, states.node - self._root
+        bits = states.seen if self._automaton.whole_words is None else states.met
+        new, begun = (self._count(node, bits, begun=begun) for begun in (False, True))
+        goes_on = (begun < new) & ~blocked.begun[local]
+        by_words = self._count(node, states.seen, begun=False)
+        need = np.where(blocked.new[local] & (by_words > 0), NOT_NOW, by_words)
+        need = np.minimum(need, np.where(goes_on, begun, NOT_NOW))
+        return np.minimum(need, self._from_beginning(states.seen) + 1)
+
     def most_after(self, states: States) -> IntArray:
         """Return how many tokens are enough after any one token. # shape: (states,).
 
         What is safe stays met, and all else is written from its beginning.
         """
-        most: IntArray = ~self._safe.share(states.met) @ self._sizes + self._last_sizes.sum()
+        return self._from_beginning(states.met) + (self._blocked is not None)
+
+    def _from_beginning(self, bits: Bits) -> IntArray:
+        """Return the tokens of all that is not safe, written from its beginning."""
+        most: IntArray = ~self._safe.share(bits) @ self._sizes + self._last_sizes.sum()
         return most
 
     def _count(self, node: IntArray, bits: Bits, begun: bool) -> IntArray:
@@ -230,19 +253,22 @@ class SideBySide:
         return most
 
 
-def always_works(automaton: Automaton, sentence: int) -> bool:
+def always_works(automaton: Automaton, sentence: int, has_filler: bool) -> bool:
     """Return whether writing what is unmet side by side works from every state of a sentence.
 
-    It takes a look at all tokens of all phrases.
+    It takes a look at all tokens of all phrases. ``has_filler`` says whether there is a token that
+    is in no phrase and begins a word: it can take obstacles out of the way.
     """
     layout, trie = automaton.layouts[sentence], automaton.tries[sentence]
     words = automaton.whole_words
     anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
+    obstacles = find_obstacles(layout.goals, trie, words)
     return (
         is_placeable(layout)
         and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
-        and avoided_stays_avoided(layout.goals, trie, words)
+        and obstacles is not None
+        and (has_filler or not obstacles)
         and exact_stays_exact(layout, words, automaton.can_hold)
         and (words is None or all(words.ends(goal.tokens[0]) for goal in anywhere))
     )
@@ -307,27 +333,3 @@ def _ends_in_any(counted: Goal, placed: Sequence[Goal], first: Collection[int]) 
         for end in ends
         for goal in placed
     )
-
-
-def avoided_stays_avoided(goals: Sequence[Goal], trie: Trie, words: WordBoundaries | None) -> bool:
-    """Return whether no avoided phrase comes about because goals are written side by side.
-
-    Whatever stands before a goal, none of its tokens is the last of an avoided phrase. A word
-    that is avoided as a whole may begin a longer word of a goal.
-    """
-    by_last: dict[int, list[tuple[Tokens, bool]]] = {}
-    for node, string in zip(trie.nodes, trie.strings(), strict=True):
-        if (node.avoided or node.held) and string:
-            by_last.setdefault(string[-1], []).append((string[::-1], node.avoided))
-    for goal in goals if by_last else ():
-        tokens = tuple(token for token in goal.tokens if token >= 0)
-        for at, token in enumerate(tokens):
-            goes_on = words is not None and at + 1 < len(tokens) and not words.ends(tokens[at + 1])
-            said = tokens[at::-1]
-            for backwards, always in by_last.get(token, ()):
-                shared = min(len(backwards), len(said))
-                if not (always or not goes_on) or backwards[:shared] != said[:shared]:
-                    continue
-                if shared == len(backwards) or _may_stand_behind(goal, backwards[shared], words):
-                    return False
-    return True
