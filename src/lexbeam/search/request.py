@@ -242,6 +242,9 @@ class _Reader:
                 f"{name}: a part of a pattern has Forms in it, not {represented(given)}"
             )
         self._refuse_no_flags(name, given, "first", "apart", "inside", "goes_on")
+        if given.inside and (given.first or given.apart):
+            other = "first" if given.first else "apart"
+            raise self._error(f"{name}: a form can't be both inside and {other}")
         return replace(given, tokens=self._phrase(name, given.tokens))
 
     def _refuse_no_flags(self, name: _Name, given: Form | Pattern, *flags: str) -> None:

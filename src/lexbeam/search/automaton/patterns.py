@@ -26,10 +26,12 @@ class Form:
     Without word boundaries it counts anywhere."""
     inside: bool = False
     """It counts only as the last part of a compound: after a token that ``ENDS`` with enough
-    letters of a word, with at most a ``SHORT`` one between (`whole_words`)."""
+    letters of a word, with at most a ``SHORT`` one between (`whole_words`). It is then neither
+    ``first`` nor ``apart``."""
     goes_on: bool = False
-    """It counts as the first part of a compound, too: before a token that goes on with its word
-    for ``LONG`` enough, with at most a ``SHORT`` one between."""
+    """It counts as a part before others, too: before a token that goes on with its word for
+    ``LONG`` enough, with at most a ``SHORT`` one between. These are its own where several
+    occurrences of a pattern could share tokens and may not."""
 
     @property
     def is_anywhere(self) -> bool:
