@@ -14,6 +14,8 @@ from lexbeam.search import Form, Pattern
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 Output = tuple[int, ...]
+IMPOSSIBLE = -1e9
+"""What a token counts that the model rules out."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,8 @@ def log_prob(problem: Problem, sentence: Sentence, output: Output) -> float:
 
     @cache
     def row(prefix: Output) -> list[float]:
-        return [float(value) for value in scorer.next_log_probs(sentence.source, prefix)]
+        scored = scorer.next_log_probs(sentence.source, prefix)
+        return [max(float(value), IMPOSSIBLE) for value in scored]
 
     steps = sum(row(output[:at])[token] for at, token in enumerate(output))
     return steps if is_cut(problem, sentence, output) else steps + row(output)[problem.eos]

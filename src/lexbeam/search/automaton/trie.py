@@ -12,9 +12,9 @@ word whatever follows.
 
 What counts only inside a compound begins with `INSIDE`, which stands for every token that ends
 with enough letters of a word. Where any token of some class may stand, a goal has `SHORT`, `LONG`
-or `ONLY_SHORT` (`SHORT`, but not `LONG`) in its place. Tokens that are in no phrase of the trie are alike if they are of the same
-classes; so the trie has one symbol for each combination of classes (`class_symbol`), and takes the
-tokens of its phrases one by one.
+or `ONLY_SHORT` (`SHORT`, but not `LONG`) in its place. Tokens that are in no phrase of the trie
+are alike if they are of the same classes; so the trie has one symbol for each combination of
+classes (`class_symbol`), and takes the tokens of its phrases one by one.
 """
 
 from __future__ import annotations
