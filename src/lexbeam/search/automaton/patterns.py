@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lexbeam.errors import represented
 from lexbeam.search.arrays import Tokens
 
 
@@ -108,6 +109,6 @@ def tokens_of(constraint: TokenConstraint) -> Sequence[int]:
 def show_constraint(constraint: TokenConstraint) -> str:
     """Return how an error shows a constraint where nothing but its tokens is known."""
     if not isinstance(constraint, Pattern):
-        return str(list(constraint))
-    parts = ("|".join(str(list(form.tokens)) for form in part) for part in constraint.parts)
+        return represented(list(constraint))
+    parts = ("|".join(represented(list(form.tokens)) for form in part) for part in constraint.parts)
     return " … ".join(parts)
