@@ -80,7 +80,7 @@ class Raises:
     def _raise(self, *_: object) -> Any:
         raise RuntimeError("not mine")
 
-    __len__ = __iter__ = __index__ = __float__ = __bool__ = __str__ = __repr__ = __eq__ = _raise  # type: ignore[assignment]
+    __len__ = __iter__ = __index__ = __float__ = __bool__ = __str__ = __repr__ = __eq__ = _raise
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -188,13 +188,20 @@ class LengthLimit:
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:
         """Return a mask of the states that can't meet their constraints within the limit any more.
 
-        ``sentence``, counted among those that are left, is broadcast against the states.
+        ``sentence`` is counted among those that are left. # shape: as the states, (states,)
         """
         assert self._remaining is not None
-        left = (self.limits - self._step - 1)[sentence]
-        late: BoolArray = self._remaining.needs(after, self._sentences[sentence], left) > left
-        late &= (self._step >= self._tight_from)[sentence]
-        return late if forced is None else late & ~forced[sentence]
+        may_be = self._step >= self._tight_from
+        if forced is not None:
+            may_be &= ~forced
+        late = may_be[sentence]
+        rows = late.nonzero()[0]
+        if len(rows):
+            sentence = sentence[rows]
+            left = (self.limits - self._step - 1)[sentence]
+            need = self._remaining.needs(after.take(rows), self._sentences[sentence], left)
+            late[rows] = need > left
+        return late
 
 
 def _first_in_time(

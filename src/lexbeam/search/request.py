@@ -189,7 +189,7 @@ class _Reader:
 
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
         """Return a pattern with plain numbers in it."""
-        given = [as_list(part) for part in as_list(pattern.parts) or [None]]
+        given = [as_list(part) for part in _or_none(as_list(pattern.parts))]
         parts = tuple(
             tuple(dict.fromkeys(self._form(name, form) for form in part))
             for part in given
@@ -298,6 +298,11 @@ class _Reader:
                     name.subject(tokens),
                 )
         return tokens
+
+
+def _or_none(listed: list[Any] | None) -> list[Any]:
+    """Return a list, or one with nothing but None for what is no list."""
+    return [None] if listed is None else listed
 
 
 def _without_avoided_forms(

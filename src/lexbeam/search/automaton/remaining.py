@@ -68,7 +68,7 @@ class RemainingTokens:
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
-        self._laid_out = False
+        self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
@@ -121,13 +121,13 @@ class RemainingTokens:
         ``left``, which is broadcast against the states, are those that it may still take: of what
         has enough, it need not be known how much is enough.
         """
-        if not self._laid_out:
-            self._lay_out()
+        if not self._laid_out[sentences].all():
+            self._lay_out(sentences)
         keys = self._keys(states, sentences)
         dense = self._dense[sentences]
         indices = np.where(dense, keys + self._offset[sentences], 0)
         need: IntArray = np.array(self._table[indices])
-        if self._dense.all():
+        if dense.all():
             return need
         sentences = np.broadcast_to(sentences, need.shape)
         left = np.broadcast_to(left, need.shape)
@@ -221,15 +221,18 @@ class RemainingTokens:
         # A missing state is reachable only through an avoided phrase.
         return np.where(solved.keys[indices] == keys, solved.need[indices], NEVER)
 
-    def _lay_out(self) -> None:
-        """Put the tables of all sentences into one, so that one look-up is enough per batch."""
-        solved = [self._solve(sentence) for sentence in range(len(self._solved))]
+    def _lay_out(self, sentences: IntArray) -> None:
+        """Put the tables of some sentences, and those from before, into one to be looked up in."""
+        self._laid_out[sentences] = True
+        solved = [
+            self._solve(sentence) if wanted else None
+            for sentence, wanted in enumerate(self._laid_out.tolist())
+        ]
         self._dense = np.array([one is not None and one.keys is None for one in solved], np.bool_)
         nothing = np.zeros(1, np.int64)
         tables = [one.need if one and one.keys is None else nothing for one in solved]
         self._offset = np.cumsum([0, *map(len, tables)])[:-1]
         self._table = np.concatenate(tables)
-        self._laid_out = True
 
     def _solve(self, sentence: int) -> _Needs | None:
         """Work the need out for each state of a sentence; None if there are too many."""
@@ -286,7 +289,10 @@ class RemainingTokens:
         no_bits = np.zeros_like(met)
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
-        after = automaton.advance(states.column(), tokens[None, :])
+        # Where tokens lead is the same for all states at a node.
+        own = automaton.roots[sentence] + np.arange(len(automaton.tries[sentence].nodes))
+        reached = automaton.follow(own[:, None], tokens[None, :])[keys >> bits]
+        after = automaton.advance(states.column(), tokens[None, :], reached)
         closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
         done = np.ones(len(nodes), dtype=np.bool_)
         if automaton.bit_arrays:
