@@ -22,7 +22,13 @@ from typing import Any, Literal, Self
 
 
 class LexbeamError(Exception):
-    """Base of all errors that lexbeam raises on purpose."""
+    """Base of all errors that lexbeam raises on purpose.
+
+    What it says can be written anywhere, though it may name what can't be.
+    """
+
+    def __str__(self) -> str:
+        return _writable(super().__str__())
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class InputError(LexbeamError, ValueError):
     def __str__(self) -> str:
         shown = [subject.shown for subject in self.subjects]
         where = "" if self.sentence is None else f"sentence {self.sentence}: "
-        return where + (self.reason.format(*shown) if shown else self.reason)
+        return _writable(where + (self.reason.format(*shown) if shown else self.reason))
 
     def renamed(self, name: Callable[[Subject], str], sentence: int | None) -> Self:
         """Return the same error with other names for what it speaks of."""
@@ -97,6 +103,11 @@ class ScorerError(LexbeamError):
     """A scorer broke its promise to the search."""
 
 
+def _writable(message: str) -> str:
+    """Return a message with escapes for what is no Unicode: half of a surrogate pair."""
+    return message.encode("utf-8", "backslashreplace").decode()
+
+
 _SHOWN = 60  # characters of a phrase quoted in an error
 _LONG = 200  # characters of any other value
 
@@ -104,7 +115,7 @@ _LONG = 200  # characters of any other value
 def quoted(phrase: str) -> str:
     """Quote a phrase for an error message, shortened when it is long."""
     shown = phrase if len(phrase) <= _SHOWN else phrase[: _SHOWN - 1] + "…"
-    return '"' + shown.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0") + '"'
+    return '"' + _writable(shown).replace("\0", "\\0") + '"'
 
 
 def times(count: int) -> str:
@@ -122,4 +133,4 @@ def represented(value: object) -> str:
     except Exception:  # a class of the caller's own may raise anything
         return f"a value of the type {type(value).__name__}"
     shown = shown if len(shown) <= _LONG else shown[: _LONG - 1] + "…"
-    return shown.encode("utf-8", "backslashreplace").decode()
+    return _writable(shown)

@@ -48,7 +48,14 @@ def draw(random: Random) -> Problem:
     if other_end is not None:
         settings["nbest"] = 1  # The same tokens may end in two ways, and be found twice.
     given = size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive
-    return _tied(random, Problem(*given, other_end=other_end))
+    return _with_nothing(random, _tied(random, Problem(*given, other_end=other_end)))
+
+
+def _with_nothing(random: Random, problem: Problem) -> Problem:
+    """Let the model of some problems rule tokens out; what is the best is not looked at then."""
+    if problem.exhaustive or random.random() > 0.1:
+        return problem
+    return replace(problem, table=True, rules_out=True)
 
 
 def _tied(random: Random, problem: Problem) -> Problem:
@@ -82,7 +89,6 @@ def _draw_roomy(random: Random, size: int, times: Sequence[int]) -> Problem:
     ends = {each for each in demands if isinstance(each, Pattern) and each.last}
     surplus = {*sorted(begins, key=repr)[1:], *sorted(ends, key=repr)[1:]}
     demands = [each for each in demands if each not in surplus]
-    demands = _once(demands)
     random.shuffle(demands)
     prefix = _phrase(random, tokens) if random.random() < 0.2 else ()
     avoid = _avoided(random, tokens, demands) if random.random() < 0.25 else ()
@@ -90,7 +96,8 @@ def _draw_roomy(random: Random, size: int, times: Sequence[int]) -> Problem:
     sentence = Sentence(tuple(demands), avoid, prefix, False, limit, "s000")
     seed = random.randrange(10_000)
     given = size, eos, seed, table, holds, marks, (sentence,), _narrow(random)
-    return _tied(random, Problem(*given, exhaustive=False, roomy=True))
+    problem = Problem(*given, exhaustive=False, roomy=True)
+    return _with_nothing(random, _tied(random, problem))
 
 
 def _avoided(
@@ -199,20 +206,16 @@ def _spelled_phrase(random: Random, tokens: Sequence[int], exact: bool) -> Patte
         forms[0] = replace(forms[0], apart=False)
     if random.random() < 0.3:
         forms = [_in_compounds(random, form) for form in forms]
-        return Pattern((tuple(dict.fromkeys(forms)),), may_overlap=True)
+        penalty = random.choice((None, None, None, 0.5, 50.0))
+        overlap = random.random() < 0.5
+        return Pattern((tuple(dict.fromkeys(forms)),), may_overlap=overlap, penalty=penalty)
     return Pattern((tuple(forms),), may_overlap=True, exact=exact and random.random() < 0.6)
 
 
 def _in_compounds(random: Random, form: Form) -> Form:
-    """Return a form that may count as the first or as the last part of a compound."""
-    inside = random.random() < 0.5
-    return replace(form, apart=form.apart and not inside, inside=inside, goes_on=not inside)
-
-
-def _once(demands: list[Demand]) -> list[Demand]:
-    """Return demands, of those with parts of compounds one each: how they overlap is not told."""
-    joined = [d for d in demands if isinstance(d, Pattern) and d.parts[0][0].in_compounds]
-    return [d for n, d in enumerate(demands) if d not in joined or d not in demands[:n]]
+    """Return a form that may count as the first, the last or another part of a compound."""
+    inside, goes_on = random.choice(((True, False), (False, True), (True, True)))
+    return replace(form, apart=form.apart and not inside, inside=inside, goes_on=goes_on)
 
 
 def _demand(
@@ -242,7 +245,6 @@ def _sentence(
     begins = {each for each in demands if isinstance(each, Pattern) and begins_output(each)}
     if len(begins) > 1:
         demands = [each for each in demands if each not in begins]
-    demands = _once(demands)
     random.shuffle(demands)
     avoid = _avoided(random, tokens, demands) if random.random() < 0.4 else ()
     prefix: Tokens = ()

@@ -65,6 +65,8 @@ class Problem:
     """Whether the model says where it looks; it looks anywhere."""
     other_end: int | None = None
     """A token beside ``eos`` that ends outputs, too."""
+    rules_out: bool = False
+    """Whether the model, a table, gives no probability at all to many tokens."""
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -87,17 +89,29 @@ class Scorers:
 
     @staticmethod
     def table(
-        size: int, eos: int, seed: int, starts: Sequence[bool] | None, attends: bool
+        size: int,
+        eos: int,
+        seed: int,
+        starts: Sequence[bool] | None,
+        attends: bool,
+        rules_out: bool,
     ) -> TableScorer:
         """Return a model that knows the last token only, and looks anywhere."""
         random = np.random.default_rng(seed)
         table = np.log(random.dirichlet(np.full(size, 0.7), size))
+        if rules_out:
+            table[random.random(table.shape) < random.choice((0.3, 0.6, 0.9))] = -np.inf
         alignment = random.dirichlet(np.full(SOURCE, 0.3), size) if attends else None
         return TableScorer(table, bos=0, eos=eos, word_starts=starts, alignment=alignment)
 
     @staticmethod
     def history(
-        size: int, eos: int, seed: int, starts: Sequence[bool] | None, attends: bool
+        size: int,
+        eos: int,
+        seed: int,
+        starts: Sequence[bool] | None,
+        attends: bool,
+        rules_out: bool,
     ) -> HistoryScorer:
         """Return a model that knows all tokens before, and looks anywhere."""
 
@@ -105,6 +119,7 @@ class Scorers:
             history = zlib.crc32(repr((seed, source, [*map(int, prefix)])).encode())
             return np.random.default_rng(history).dirichlet(np.full(len(source), 0.3))
 
+        assert not rules_out
         attention = alignment if attends else None
         return HistoryScorer(size, eos=eos, seed=seed, word_starts=starts, alignment=attention)
 
@@ -113,7 +128,8 @@ def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
     """Return the model of a problem."""
     starts = problem.marks.boundary if problem.marks and problem.holds else None
     make = Scorers.table if problem.table else Scorers.history
-    scorer = make(problem.size, problem.eos, problem.seed, starts, problem.attends)
+    known = problem.size, problem.eos, problem.seed, starts, problem.attends
+    scorer = make(*known, problem.rules_out)
     if problem.other_end is not None:
         scorer.ends = problem.ends  # type: ignore[union-attr]
     return scorer
@@ -145,6 +161,7 @@ def show(problem: Problem) -> str:
     known = [int(mark) for mark in starts] if starts else None
     kind = Scorers.table if problem.table else Scorers.history
     made = f"{problem.size}, {problem.eos}, {problem.seed}, {known}, {problem.attends}"
+    made += f", {problem.rules_out}"
     code = textwrap.dedent(inspect.getsource(kind)).replace("@staticmethod\n", "")
     lines = [
         "import zlib",
@@ -187,13 +204,7 @@ def simpler(problem: Problem) -> Iterator[Problem]:
             yield replace(problem, sentences=(*sentences[:at], *sentences[at + 1 :]))
         for other in _simpler_sentences(sentences[at]):
             yield replace(problem, sentences=(*sentences[:at], other, *sentences[at + 1 :]))
-    if problem.marks is not None and not any(each.whole for each in sentences):
-        yield replace(problem, marks=None)
-    if problem.marks is not None and any(problem.marks.closing):
-        marks = replace(problem.marks, closing=(False,) * problem.size)
-        yield replace(problem, marks=marks)
-    if problem.attends:
-        yield replace(problem, attends=False)
+    yield from _simpler_models(problem)
     for name in (
         "aside",
         "cut",
@@ -211,6 +222,18 @@ def simpler(problem: Problem) -> Iterator[Problem]:
     if not problem.exhaustive and problem.settings["beam_size"] > 1:
         size = problem.settings["beam_size"] - 1
         yield replace(problem, settings=problem.settings | {"beam_size": size})
+
+
+def _simpler_models(problem: Problem) -> Iterator[Problem]:
+    if problem.marks is not None and not any(each.whole for each in problem.sentences):
+        yield replace(problem, marks=None)
+    if problem.marks is not None and any(problem.marks.closing):
+        marks = replace(problem.marks, closing=(False,) * problem.size)
+        yield replace(problem, marks=marks)
+    if problem.attends:
+        yield replace(problem, attends=False)
+    if problem.rules_out:
+        yield replace(problem, rules_out=False)
 
 
 def _simpler_sentences(sentence: Sentence) -> Iterator[Sentence]:

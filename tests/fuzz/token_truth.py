@@ -14,6 +14,8 @@ from lexbeam.search import Form, Pattern
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 Output = tuple[int, ...]
+IMPOSSIBLE = -1e9
+"""What a token counts that the model rules out."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,31 @@ def _chain_ends(
             if limit is None or _words(output[after:start], marks) <= limit
             for form in part
             for end in _form_ends(form, output, start, marks, goes_on)
+            for end in _shown_by(form, output, end, marks)
         }
     return reached
+
+
+def _shown_by(form: Form, output: Output, end: int, marks: Marks | None) -> tuple[int, ...]:
+    """Return where all has been said that shows that a form counts: behind a part of its word."""
+    if (
+        not form.goes_on
+        or marks is None
+        or set(ends_of(form.tokens, output, end - len(form.tokens), marks, False))
+    ):
+        return (end,)
+    return (end + 1 if _joins(output[end], LONG, marks) else end + 2,)
+
+
+def _can_share(pattern: Pattern) -> bool:
+    """Say whether two occurrences of a pattern of one part can share tokens."""
+    forms = [form.tokens for form in pattern.parts[0]]
+    return any(
+        all(one[at] == other[at - start] for at in range(max(start, 0), len(one)))
+        for one in forms
+        for other in forms
+        for start in range(len(one) - len(other) + 1, len(one))
+    )
 
 
 def is_strict(pattern: Pattern) -> bool:
@@ -131,6 +156,8 @@ def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Mark
         return wanted if _chain_ends(demand, 1, output, marks, True) else 0
     if demand.last:
         return wanted if len(output) in _chain_ends(demand, 1, output, marks, False) else 0
+    if len(demand.parts) == 1 and demand.penalty is None and wanted > 1 and not _can_share(demand):
+        return min(wanted, spelled_occurrences(demand, output, marks))
     copies = range(wanted, 0, -1)
     return next((n for n in copies if _chain_ends(demand, n, output, marks, False)), 0)
 
@@ -212,7 +239,8 @@ def log_prob(problem: Problem, sentence: Sentence, output: Output, end: int | No
 
     @cache
     def row(prefix: Output) -> list[float]:
-        return [float(value) for value in scorer.next_log_probs(sentence.source, prefix)]
+        scored = scorer.next_log_probs(sentence.source, prefix)
+        return [max(float(value), IMPOSSIBLE) for value in scored]
 
     steps = sum(row(output[:at])[token] for at, token in enumerate(output))
     return steps if end is None else steps + row(output)[end]

@@ -249,3 +249,11 @@ def test_a_prefix_counts_in_the_score_of_a_draft_as_it_is() -> None:
     assert forced.tokens == [3, 4, 5]
     assert forced.log_prob == pytest.approx(-9.0 - 3 * 0.1)
     assert free.log_prob == pytest.approx(-5 * 0.1)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_draft_costs_a_number_where_the_model_rules_everything_out(at_once: bool) -> None:
+    scorer = TableScorer(np.full((8, 8), -np.inf), bos=BOS, eos=EOS)
+    if at_once:
+        scorer = AtOnce(np.full((8, 8), -np.inf), bos=BOS, eos=EOS)
+    assert np.isfinite(draft(scorer, [[(4,), (7,)]]).per_token).all()

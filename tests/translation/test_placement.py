@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +8,7 @@ from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.kinds import Order, Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.text.sentence_splitter import Part
+from lexbeam.translation.jobs import Job
 from lexbeam.translation.placement import (
     MOST_TRIALS,
     _assign_parts,
@@ -115,11 +117,14 @@ def test_what_was_searched_just_so_is_not_searched_again() -> None:
         )
         for unit in (0, 1, 2)
     ]
-    jobs = {0: "a", 1: "b", 2: "c"}
+    jobs = {unit: Job((unit,), phrases=((1,), (2,))) for unit in (0, 1, 2)}
     document: Any = SimpleNamespace(sentences=sentences, job=lambda _, pieces: jobs[pieces[0].unit])
     searched: dict[int, Any] = {}
     assert _not_searched_so(document, {0, 1}, searched) == sentences[:2]
-    jobs[1] = "other"
+    # The same in another order would find the same.
+    first, jobs[0] = jobs[0], replace(jobs[0], phrases=((2,), (1,)))
+    jobs[1] = replace(jobs[1], phrases=((1,), (1,)))
     assert _not_searched_so(document, {0, 1, 2}, searched) == sentences[1:]
     assert taken == [([0], [Piece(0, 0, 1)])]
-    assert searched == {0: "a", 1: "other", 2: "c"}
+    assert searched == jobs
+    assert searched[0] != first

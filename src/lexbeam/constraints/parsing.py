@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from lexbeam.arguments import as_pairs, read_json_integer
 from lexbeam.constraints.constraint import Constraint, Part, Shape
 from lexbeam.constraints.kinds import KINDS, Order, Phrase
 from lexbeam.constraints.options import read_options
@@ -95,15 +96,16 @@ class Reader:
         """Check which kind an object is and that it has no unknown keys; a string is a phrase."""
         if isinstance(given, str):
             return Phrase, Shape(given, {}, where, self)
-        kinds = find_kinds()
-        if isinstance(given, Mapping) and not kinds.keys() & given.keys():
-            load_plugins(CONSTRAINT_KINDS)
-            kinds = find_kinds()
-        if not isinstance(given, Mapping):
+        kinds, pairs = find_kinds(), as_pairs(given)
+        if pairs is None:
             raise ConstraintError(
                 f"{where} must be text or an object with one of "
                 f"{listed(kinds)}, not {describe_value(given)}"
             )
+        given = dict(pairs)
+        if not kinds.keys() & given.keys():
+            load_plugins(CONSTRAINT_KINDS)
+            kinds = find_kinds()
         keys = [key for key in kinds if key in given]
         if len(keys) != 1:
             problem = f"has {listed(keys)} at once" if keys else f"has none of {listed(kinds)}"
@@ -129,7 +131,7 @@ def read_argument(argument: str, where: str) -> Any:
     if not (argument.strip().startswith("{") and inside.startswith('"')):
         return argument
     try:
-        return json.loads(argument)
+        return json.loads(argument, parse_int=read_json_integer)
     except (ValueError, RecursionError) as error:
         raise ConstraintError(f"{where} is not valid JSON: {error}") from error
 

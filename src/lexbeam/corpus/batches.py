@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from lexbeam.errors import InputError
+from lexbeam.arguments import as_items, as_list, as_whole
+from lexbeam.errors import InputError, represented
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,12 @@ class Batches:
 
         read_settings(settings)
         compile_patterns(keep)
+        for name, column in (("text", text), ("out", out)):
+            if not isinstance(column, str):
+                raise InputError(f"{name} must be the name of a column, not {represented(column)}")
         self._model = None if model is None else str(model)
+        if as_whole(threads) is None:
+            raise InputError(f"threads must be a whole number, not {represented(threads)}")
         self._threads = threads
         self._text = text
         self._out = out
@@ -66,11 +72,13 @@ class Batches:
             for name, column in (("constraints", constraints), ("avoid", avoid), ("prefix", prefix))
             if isinstance(column, str)
         }
-        self._constraints = [] if isinstance(constraints, str) else list(constraints or ())
-        self._avoid = [] if isinstance(avoid, str) else list(avoid or ())
+        self._constraints = _read_shapes("constraints", constraints)
+        self._avoid = _read_shapes("avoid", avoid)
+        if prefix is not None and not isinstance(prefix, str):
+            raise InputError(f"prefix must be the name of a column, not {represented(prefix)}")
         loaded = Glossary.load(glossary) if isinstance(glossary, str | os.PathLike) else glossary
         self._glossary = loaded
-        self._keep = None if keep is None else list(keep)
+        self._keep = None if keep is None else as_items(keep)
         self._settings = dict(settings)
 
     def __call__(self, batch: Batch) -> Batch:
@@ -94,7 +102,12 @@ class Batches:
     def _read(self, batch: object) -> dict[str, list[Any]]:
         """Return the columns that are needed, under the names that requests have for them."""
         names = {"text": self._text, **self._columns}
-        return {name: _column(batch, column) for name, column in names.items()}
+        columns = {name: _column(batch, column) for name, column in names.items()}
+        lengths = {name: len(columns[key]) for key, name in names.items()}
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
+            raise InputError(f"the columns of the batch have different lengths: {said}")
+        return columns
 
     def _translate(self, columns: dict[str, list[Any]], translator: Translator) -> Iterator[Any]:
         """Yield a translation or an error for each row."""
@@ -122,6 +135,17 @@ class Batches:
         waiting = iter(answers)
         for i in range(len(columns["text"])):
             yield refused[i] if i in refused else next(waiting)
+
+
+def _read_shapes(name: str, given: Any) -> list[Any]:
+    """Return what is asked of all texts; the name of a column asks nothing of all."""
+    shapes = [] if given is None or isinstance(given, str) else as_list(given)
+    if shapes is None:
+        raise InputError(
+            f"{name} must be a list of constraints or the name of a column, "
+            f"not {represented(given)}"
+        )
+    return shapes
 
 
 @lru_cache(maxsize=4)
@@ -160,16 +184,20 @@ def _column(batch: Any, name: str) -> list[Any]:
             "a batch must be a dict of columns, a pandas DataFrame or a pyarrow Table, not "
             f"{type(batch).__name__}"
         )
-    known = [str(each) for each in names]
+    known = [str(each) for each in as_items(names) or ()]
     if name not in known:
         raise InputError(f"there is no column {name!r} in the batch; it has {', '.join(known)}")
     column = batch[name]
     for convert in ("to_pylist", "tolist"):
         if hasattr(column, convert):
-            return list(getattr(column, convert)())
+            column = getattr(column, convert)()
+            break
     if isinstance(column, str):
         raise InputError(f"the column {name!r} is one text, not many: map with batched=True")
-    return list(column)
+    listed = as_items(column)
+    if listed is None:
+        raise InputError(f"the column {name!r} is no list, but {represented(column)}")
+    return listed
 
 
 def _with_columns(batch: Any, columns: dict[str, list[Any]]) -> Any:

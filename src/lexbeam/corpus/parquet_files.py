@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lexbeam.arguments import read_json_integer
 from lexbeam.corpus.batches import plain_value
 from lexbeam.corpus.formats import Format, Slice, Writing
 from lexbeam.errors import InputError, MissingExtraError
@@ -144,7 +145,7 @@ def _as_given(name: str, value: Any) -> Any:
     value = plain_value(value)
     if name in ("glossary", "settings") and isinstance(value, str):
         try:
-            return json.loads(value)
+            return json.loads(value, parse_int=read_json_integer)
         except ValueError as error:
             raise InputError(f'"{name}" is not valid JSON: {error}') from error
     return value

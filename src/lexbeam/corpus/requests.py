@@ -62,13 +62,21 @@ def request_key(request: TextRequest, common: TextRequest) -> Hashable:
     own_glossary = request.glossary if request.glossary is not common.glossary else None
     return (
         request.text,
-        repr(_own(request.constraints, common.constraints)),
-        repr(_own(request.avoid, common.avoid)),
-        repr(request.prefix),
+        _shown(_own(request.constraints, common.constraints)),
+        _shown(_own(request.avoid, common.avoid)),
+        _shown(request.prefix),
         own_glossary.signature if own_glossary else "",
-        repr(request.keep),
-        "" if request.settings is common.settings else repr(request.settings),
+        _shown(request.keep),
+        "" if request.settings is common.settings else _shown(request.settings),
     )
+
+
+def _shown(value: object) -> Hashable:
+    """Return what a value looks like; what can't be shown is like nothing else."""
+    try:
+        return repr(value)
+    except Exception:  # a number of too many digits, a class of the caller's own
+        return object()
 
 
 def _own(shapes: Sequence[object] | None, common: Sequence[object] | None) -> Sequence[object]:

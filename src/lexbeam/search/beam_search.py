@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lexbeam.arguments import count_sources
 from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
@@ -26,7 +27,6 @@ from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
-from lexbeam.search.lists import count_sources
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests

@@ -111,7 +111,8 @@ def write_draft(
         ended = scores.ask_scores[:, 0] >= scores.top_scores[:, 0]
         ended = (ended | finishing.by_token(tokens)) & ~forced
         best = np.maximum(scores.ask_scores[:, 0], scores.top_scores[:, 0])
-        total[live] += np.where(forced, np.maximum(scores.ask_scores[:, -1], IMPOSSIBLE), best)
+        # Where the model rules everything out, the draft goes on with what is as good as any.
+        total[live] += np.maximum(np.where(forced, scores.ask_scores[:, -1], best), IMPOSSIBLE)
         lengths[live[ended & drafted[live]]] = place
         if forced.any():
             tokens = np.where(forced, prefix[live, place], tokens)
@@ -145,7 +146,8 @@ def _read_whole(scorer: Scorer, whole: WholeDraft, ask: IntArray, longest: int) 
     said = np.full((longest + 1, 1), PAD)
     said[: places - ended] = scores.top_ids[: places - ended]
     # One after the other, as the steps are added up where they are taken one by one.
-    total = sum(np.maximum(end, best).astype(np.float64).tolist())
+    taken = np.maximum(np.maximum(end, best), IMPOSSIBLE)
+    total = sum(taken.astype(np.float64).tolist())
     attention = None if scores.attention is None else scores.attention[:, None]
     return Draft(log_prob, np.array([places - 1]), np.array([total / places]), said, attention)
 

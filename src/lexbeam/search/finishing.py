@@ -17,6 +17,7 @@ import numpy as np
 from lexbeam.errors import ConstraintError, ScorerError
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, pick
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trace import met_phrases, walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
@@ -34,6 +35,25 @@ class MayEnd(NamedTuple):
     allowed: BoolArray
     penalty: FloatArray | None
     """What each would pay for what it gives up; None: nothing may be given up."""
+
+    def in_prefix(self, forced: BoolArray) -> MayEnd:
+        """Return the same where some are in their prefix: they are offered no end, and pay none."""
+        if self.penalty is None:
+            return self
+        return MayEnd(self.allowed, np.where(forced, 0.0, self.penalty))
+
+
+def who_may_end(states: States, sizes: IntArray, automaton: Automaton) -> MayEnd:
+    """Return who has everything that it needs to end, and the penalty for the rest.
+
+    ``sizes`` are the constraint tokens of each one's sentence. # shape: as the states.
+    """
+    if automaton.soft is None:
+        may_end, penalty = states.bank == sizes, None
+    else:
+        may_end, penalty = automaton.soft.may_end(states.node, states.seen)
+    hold = automaton.hold(states)
+    return MayEnd(may_end if hold is None else may_end & ~hold, penalty)
 
 
 @dataclass(frozen=True)

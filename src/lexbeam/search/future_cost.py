@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lexbeam.arguments import as_length
 from lexbeam.search.arrays import PAD, BoolArray, FloatArray, IntArray, ScoreArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.parts import Part, PartTables
@@ -295,8 +296,6 @@ def expected_lengths(sources: Sequence[Any], limits: IntArray) -> FloatArray:
 
     # shape: (sentences,).
     """
-    lengths = [
-        len(source) if hasattr(source, "__len__") else limit / 2
-        for source, limit in zip(sources, limits.tolist(), strict=True)
-    ]
+    known = zip(map(as_length, sources), limits.tolist(), strict=True)
+    lengths = [limit / 2 if length is None else length for length, limit in known]
     return np.maximum(TOKENS_A_SOURCE_TOKEN * np.array(lengths, dtype=np.float64), 1.0)

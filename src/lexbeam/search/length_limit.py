@@ -68,7 +68,7 @@ class LengthLimit:
         return self._remaining.alphabet if may_be_late else 0
 
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
-        """Return tokens without which some hypotheses could not end in time, beside asked ones.
+        """Return tokens without which some hypotheses could not go on, beside asked ones.
 
         # shape: (hypotheses, tokens), `PAD` where there are none.
         """
@@ -80,13 +80,41 @@ class LengthLimit:
         tokens = self._helpful[self._sentences[sentence]]
         if not tokens.size:
             return tokens
-        closed = self._step < self._tight_from[sentence]
+        forbidden = automaton.forbids(here, tokens, automaton.advance(here.column(), tokens))
         strict = automaton.strict(here)
         if strict is not None:
-            closed = closed | strict
-        after = automaton.advance(here.column(), tokens)
-        forbidden = automaton.forbids(here, tokens, after)
-        return np.where(closed[:, None] | forbidden, PAD, tokens)
+            forbidden = forbidden | strict[:, None]
+        return np.where(forbidden, PAD, tokens)
+
+    def way_out(
+        self,
+        automaton: Automaton,
+        here: States,
+        sentence: IntArray,
+        word_ends: BoolArray | None,
+    ) -> IntArray:
+        """Return for each hypothesis a token after which least is missing; `PAD`: none will do.
+
+        ``word_ends`` marks those whose word has to end. # shape of all: (hypotheses,)
+        """
+        none = np.full(len(sentence), PAD)
+        if self._remaining is None:
+            return none
+        tokens = self._helpful_tokens(automaton, here, sentence)
+        row, column = (tokens != PAD).nonzero()
+        if word_ends is not None and automaton.whole_words is not None:
+            fits = ~word_ends[row] | automaton.whole_words.ended(tokens[row, column])
+            row, column = row[fits], column[fits]
+        if not len(row):
+            return none
+        left = (self.limits - self._step - 1)[sentence[row]]
+        after = automaton.advance(here.take(row), tokens[row, column])
+        need = np.full(tokens.shape, NEVER)
+        need[row, column] = self._remaining.needs(after, self._sentences[sentence[row]], left)
+        best = need.argmin(axis=1)
+        rows = np.arange(len(tokens))
+        fits = need[rows, best] <= (self.limits - self._step - 1)[sentence]
+        return np.where(fits, tokens[rows, best], PAD)
 
     def add_helpful(
         self,
@@ -100,6 +128,7 @@ class LengthLimit:
         more = self._helpful_tokens(automaton, here, sentence)
         if not more.size:
             return tokens, targets
+        more = np.where((self._step < self._tight_from[sentence])[:, None], PAD, more)
         again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
         more = np.where(again, PAD, more)
         new_targets = automaton.follow(here.node[:, None], more)
@@ -159,13 +188,20 @@ class LengthLimit:
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:
         """Return a mask of the states that can't meet their constraints within the limit any more.
 
-        ``sentence``, counted among those that are left, is broadcast against the states.
+        ``sentence`` is counted among those that are left. # shape: as the states, (states,)
         """
         assert self._remaining is not None
-        left = (self.limits - self._step - 1)[sentence]
-        late: BoolArray = self._remaining.needs(after, self._sentences[sentence], left) > left
-        late &= (self._step >= self._tight_from)[sentence]
-        return late if forced is None else late & ~forced[sentence]
+        may_be = self._step >= self._tight_from
+        if forced is not None:
+            may_be &= ~forced
+        late = may_be[sentence]
+        rows = late.nonzero()[0]
+        if len(rows):
+            sentence = sentence[rows]
+            left = (self.limits - self._step - 1)[sentence]
+            need = self._remaining.needs(after.take(rows), self._sentences[sentence], left)
+            late[rows] = need > left
+        return late
 
 
 def _first_in_time(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from operator import index
 from typing import Any, Literal
 
+from lexbeam.arguments import as_list, as_number, as_whole, per_sentence
 from lexbeam.errors import ConstraintError, InputError, Subject, represented
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import (
@@ -23,8 +23,7 @@ from lexbeam.search.automaton.patterns import (
     tokens_of,
 )
 from lexbeam.search.automaton.whole_words import WordBoundaries
-from lexbeam.search.lists import NO_LISTS, per_sentence
-from lexbeam.search.settings import is_flag, read_flag
+from lexbeam.search.settings import is_flag, read_flag, shown_whole
 
 
 @dataclass(frozen=True)
@@ -176,11 +175,9 @@ class _Reader:
 
     def _list(self, name: str, given: Any) -> Any:
         """Return the phrases of a list, or say that it is none; None stands for no phrases."""
-        try:
-            if not isinstance(given, NO_LISTS):
-                return () if given is None else tuple(given)
-        except TypeError:
-            pass
+        listed = [] if given is None else as_list(given)
+        if listed is not None:
+            return listed
         raise self._error(f"{name}: expected a list of phrases, got {represented(given)}")
 
     def _phrase(self, name: _Name, given: Any) -> Tokens:
@@ -192,16 +189,17 @@ class _Reader:
 
     def _pattern(self, name: _Name, pattern: Pattern) -> Pattern:
         """Return a pattern with plain numbers in it."""
-        try:
-            given = [tuple(part) for part in pattern.parts]
-        except TypeError:
+        given = [as_list(part) for part in _or_none(as_list(pattern.parts))]
+        parts = tuple(
+            tuple(dict.fromkeys(self._form(name, form) for form in part))
+            for part in given
+            if part is not None
+        )
+        if len(parts) < len(given):
             raise self._error(
                 f"{name}: a pattern has a tuple of parts, and a part is a tuple of Form, "
                 f"not {represented(pattern.parts)}"
-            ) from None
-        parts = tuple(
-            tuple(dict.fromkeys(self._form(name, form) for form in part)) for part in given
-        )
+            )
         if not parts or not all(parts):
             raise self._error(f"{name} is a pattern without forms")
         self._refuse_no_flags(name, pattern, "last", "may_overlap", "exact")
@@ -242,6 +240,9 @@ class _Reader:
                 f"{name}: a part of a pattern has Forms in it, not {represented(given)}"
             )
         self._refuse_no_flags(name, given, "first", "apart", "inside", "goes_on")
+        if given.inside and (given.first or given.apart):
+            other = "first" if given.first else "apart"
+            raise self._error(f"{name}: a form can't be both inside and {other}")
         return replace(given, tokens=self._phrase(name, given.tokens))
 
     def _refuse_no_flags(self, name: _Name, given: Form | Pattern, *flags: str) -> None:
@@ -253,12 +254,10 @@ class _Reader:
 
     def _whole(self, name: _Name, what: str, value: Any) -> int:
         """Return a number of a pattern as a plain integer."""
-        try:
-            return index(value)
-        except TypeError:
-            raise self._error(
-                f"{name}: {what} must be an integer, not {represented(value)}"
-            ) from None
+        whole = as_whole(value)
+        if whole is None:
+            raise self._error(f"{name}: {what} must be an integer, not {represented(value)}")
+        return whole
 
     def _within(self, name: _Name, value: Any) -> int | None:
         """Return the words that may stand between parts; None: any."""
@@ -266,18 +265,15 @@ class _Reader:
             return None
         words = self._whole(name, "within", value)
         if words < 0:
-            raise self._error(f"{name}: within is {words}, but must be 0 or more")
+            raise self._error(f"{name}: within is {shown_whole(words)}, but must be 0 or more")
         return words
 
     def _penalty(self, name: _Name, value: Any) -> float | None:
         """Return for what a pattern is given up; None: for nothing."""
         if value is None:
             return None
-        try:
-            penalty = float("nan") if isinstance(value, str | bytes) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            penalty = float("nan")
-        if not 0 <= penalty < float("inf"):
+        penalty = None if isinstance(value, str | bytes) else as_number(value)
+        if penalty is None or not 0 <= penalty < float("inf"):
             raise self._error(
                 f"{name}: penalty is {represented(value)}, but must be a number, 0 or more"
             )
@@ -285,14 +281,14 @@ class _Reader:
 
     def _tokens(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase as a tuple of plain integers."""
-        try:
-            tokens = tuple(index(token) for token in given)
-        except TypeError:
-            raise self._error(f"{name} is not a list of token ids: {given!r}") from None
+        listed = as_list(given)
+        tokens = tuple(token for token in map(as_whole, listed or ()) if token is not None)
+        if listed is None or len(tokens) < len(listed):
+            raise self._error(f"{name} is not a list of token ids: {represented(given)}")
         for token in tokens:
             if not 0 <= token < self.vocabulary_size:
                 raise self._error(
-                    f"{name} {{}} has token {token}, outside the vocabulary "
+                    f"{name} {{}} has token {shown_whole(token)}, outside the vocabulary "
                     f"of {self.vocabulary_size}",
                     name.subject(tokens),
                 )
@@ -302,6 +298,11 @@ class _Reader:
                     name.subject(tokens),
                 )
         return tokens
+
+
+def _or_none(listed: list[Any] | None) -> list[Any]:
+    """Return a list, or one with nothing but None for what is no list."""
+    return [None] if listed is None else listed
 
 
 def _without_avoided_forms(

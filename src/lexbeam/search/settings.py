@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from operator import index
 from typing import Any, TypedDict, cast
 
 import numpy as np
 
 from lexbeam import plugins
-from lexbeam.errors import SettingError
+from lexbeam.arguments import as_list, as_number, as_whole
+from lexbeam.errors import SettingError, represented
 from lexbeam.plugins import load_plugins
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
@@ -59,14 +59,13 @@ class Declaration:
 
 def at_least(least: int, name: str, value: Any, most: int | None = None) -> int:
     """Return the value as a plain integer, or say which setting is out of range."""
-    try:
-        whole = index(value)
-    except TypeError:
-        raise SettingError(f"{name} must be an integer, not {value!r}") from None
+    whole = as_whole(value)
+    if whole is None:
+        raise SettingError(f"{name} must be an integer, not {represented(value)}")
     if whole < least:
-        raise SettingError(f"{name} must be at least {least}, not {_shown(whole)}")
+        raise SettingError(f"{name} must be at least {least}, not {shown_whole(whole)}")
     if most is not None and whole > most:
-        raise SettingError(f"{name} must be at most {most}, not {_shown(whole)}")
+        raise SettingError(f"{name} must be at most {most}, not {shown_whole(whole)}")
     return whole
 
 
@@ -78,11 +77,11 @@ def is_flag(value: Any) -> bool:
 def read_flag(name: str, value: Any) -> bool:
     """Return the value as a plain truth value, or say which setting is none."""
     if not is_flag(value):
-        raise SettingError(f"{name} must be True or False, not {value!r}")
+        raise SettingError(f"{name} must be True or False, not {represented(value)}")
     return bool(value)
 
 
-def _shown(value: int) -> str:
+def shown_whole(value: int) -> str:
     """Return a number for an error, or how large it is if it would fill lines."""
     bits = value.bit_length()
     return f"{value}" if bits <= _BITS_SHOWN else f"one of {bits} bits"
@@ -91,19 +90,17 @@ def _shown(value: int) -> str:
 def _threshold(name: str, value: Any) -> float | None:
     distance = 0.0 if value is None else _finite(name, value)
     if distance < 0:
-        raise SettingError(f"{name} must be at least 0 (0 turns it off), not {value!r}")
+        raise SettingError(f"{name} must be at least 0 (0 turns it off), not {represented(value)}")
     return distance or None
 
 
 def _finite(name: str, value: Any) -> float:
-    try:
-        given = float(value)
-    except (TypeError, ValueError):
-        raise SettingError(f"{name} must be a number, not {value!r}") from None
-    except OverflowError:
-        raise SettingError(f"{name} must be a number that a float can hold") from None
+    given = as_number(value)
+    if given is None:
+        raise SettingError(f"{name} must be a number, not {represented(value)}")
     if not math.isfinite(given):
-        raise SettingError(f"{name} must be finite, not {value!r}")
+        what = "finite" if isinstance(value, float) else "a number that a float can hold"
+        raise SettingError(f"{name} must be {what}, not {represented(value)}")
     return given
 
 
@@ -135,7 +132,9 @@ def number(default: float, description: str, most: float) -> Any:
     def check(name: str, value: Any) -> float:
         given = _finite(name, value)
         if abs(given) > most:
-            raise SettingError(f"{name} must be from {-most:g} to {most:g}, not {value!r}")
+            raise SettingError(
+                f"{name} must be from {-most:g} to {most:g}, not {represented(value)}"
+            )
         return given
 
     return setting(default, check, description, least=-most, most=most)
@@ -156,7 +155,9 @@ def choice(
         if group is not None and is_name and value not in tuple(choices):
             load_plugins(group)
         if not is_name or value not in tuple(choices):
-            raise SettingError(f"unknown {name} {value!r}; choose one of: {', '.join(choices)}")
+            raise SettingError(
+                f"unknown {name} {represented(value)}; choose one of: {', '.join(choices)}"
+            )
         return value
 
     return setting(default, check, description, choices)
@@ -241,7 +242,9 @@ class Settings:
             object.__setattr__(self, name, declaration.check(name, getattr(self, name)))
         for name, value in self.fixed.items() if self.paper else ():
             if getattr(self, name) not in (value, getattr(type(self), name)):
-                raise SettingError(f"paper fixes {name} at {value!r}: leave one of the two out")
+                raise SettingError(
+                    f"paper fixes {name} at {represented(value)}: leave one of the two out"
+                )
             object.__setattr__(self, name, value)
 
 
@@ -261,11 +264,11 @@ class SettingsArguments(TypedDict, total=False):
 
 def read_limits(max_length: int | Sequence[int], sentences: int) -> IntArray:
     """Return the most tokens of each output, `MOST_TOKENS` at most. # shape: (sentences,)."""
-    each = [max_length] * sentences if isinstance(max_length, int | np.integer) else max_length
-    try:
-        limits = [at_least(0, "max_length", limit, MOST_TOKENS) for limit in each]
-    except TypeError:
-        raise SettingError(f"max_length must be an integer, not {max_length!r}") from None
+    whole = as_whole(max_length)
+    each = as_list(max_length) if whole is None else [whole] * sentences
+    if each is None:
+        raise SettingError(f"max_length must be an integer, not {represented(max_length)}")
+    limits = [at_least(0, "max_length", limit, MOST_TOKENS) for limit in each]
     if len(limits) != sentences:
         raise SettingError(f"max_length has {len(limits)} entries for {sentences} sentences")
     return np.array(limits, dtype=np.int64)

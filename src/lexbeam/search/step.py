@@ -28,8 +28,16 @@ from lexbeam.search.automaton.states import States
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import Answered, Candidates, Chosen
 from lexbeam.search.collecting import KernelCosts, best_of_all, collect
+from lexbeam.search.dead_ends import may_be_dead_ends, open_dead_ends
 from lexbeam.search.ends_at_limit import EndsAtLimit
-from lexbeam.search.finishing import FinishingRules, MayEnd, Select, at_least_one, set_aside
+from lexbeam.search.finishing import (
+    FinishingRules,
+    MayEnd,
+    Select,
+    at_least_one,
+    set_aside,
+    who_may_end,
+)
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS, FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import Overdue
@@ -139,9 +147,9 @@ class SearchStep:
         nothing = np.empty((len(live), 0), np.int64)
         ban = nothing
         if self.prefix.word_ends is not None:
-            _, ban = self.prefix.end_words(_sentence_of(beam, live), nothing, nothing)
-        scores = self._ask_model(beam, live, nothing, ban, attends=self.attends)
-        scores = self.ends_at_limit.set_aside(scores)
+            _, ban = self.prefix.end_words(sentence_of(beam, live), nothing, nothing)
+        answer = self._ask_model(beam, live, nothing, ban, attends=self.attends)
+        scores = self.ends_at_limit.set_aside(answer)
         pool = self.beam_size * self.finishing.candidates_per_slot
         candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
@@ -164,30 +172,30 @@ class SearchStep:
     ) -> Chosen:
         """Gather the candidates, group them into banks, allocate the beam and fill it."""
         here = states if len(live) == len(states.node) else states.take(live)
-        sentence = _sentence_of(beam, live)
+        sentence = sentence_of(beam, live)
         # 1. The model scores what may follow, and the tokens that advance unmet constraints.
         answer = self._ask_about_constraints(beam, live, automaton, here, sentence)
-        may_end = _may_end(here, sizes[sentence], automaton)
-        if may_end.penalty is not None and self.prefix.forced is not None:
-            # What the search offers to these is the next token of their prefix, and no end.
-            unpaid = np.where(self.prefix.forced[sentence], 0.0, may_end.penalty)
-            may_end = MayEnd(may_end.allowed, unpaid)
+        may_end = who_may_end(here, sizes[sentence], automaton)
+        if self.prefix.forced is not None:
+            may_end = may_end.in_prefix(self.prefix.forced[sentence])
         open_scores = self.finishing.close_ends(answer.scores, may_end.allowed)
         scores = _close_forbidden(open_scores, may_end, automaton.strict(here))
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
+        if may_be_dead_ends(scores):
+            may_go = may_end.allowed | (self.closed is not None and self.closed[sentence])
+            given = automaton, here, sentence, self.prefix, self.limit
+            scores = open_dead_ends(scores, answer.tokens, may_go, *given)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         answered = self._open(beam, live, scores, may_end.allowed)
-        per_slot, beam_sizes = self.finishing.candidates_per_slot, policy.beam_sizes
-        if beam_sizes is not None:
-            beam_sizes = beam_sizes * per_slot
-        given = answered, policy.beam * per_slot, beam_sizes, automaton, states, answer[:2]
-        candidates, to_pay = collect(*given, self.word_ends, self._costs_for_kernel(answer))
+        per_slot, sizes_of_beams = self.finishing.candidates_per_slot, policy.beam_sizes
+        beam_sizes = None if sizes_of_beams is None else sizes_of_beams * per_slot
+        sought = answered, policy.beam * per_slot, beam_sizes, automaton, states, answer[:2]
+        candidates, to_pay = collect(*sought, self.word_ends, self._costs_for_kernel(answer))
         ended = self._ends(candidates)
         if not self.finishing.as_in_paper:
-            candidates, ended = _close_early(
-                self, beam, live, may_end, candidates, ended, sizes, automaton
-            )
+            of_step = self, beam, live, may_end, candidates, ended, sizes, automaton
+            candidates, ended = _close_early(*of_step)
         candidates, costs = settle(self.ties, candidates, beam, answer.tied, self.prefix.first)
         # 3. Banks, and what candidates of different banks are compared by.
         banks = _find_banks(candidates, automaton, policy.needs_sets)
@@ -263,7 +271,7 @@ class SearchStep:
         if self.prefix.forced is None:
             first = constant_column(len(live), self.scorer.eos)
         else:
-            first = self.prefix.first[_sentence_of(beam, live), None]
+            first = self.prefix.first[sentence_of(beam, live), None]
         answer = self.scorer.step(
             self.model_state,
             beam.token.ravel()[live],
@@ -285,7 +293,7 @@ class SearchStep:
             # No promise depends on the end of what can go on.
             goes_on = (scores.top_scores > -np.inf).any(axis=1)
             if self.closed is not None:
-                goes_on &= ~self.closed[_sentence_of(beam, live)]
+                goes_on &= ~self.closed[sentence_of(beam, live)]
             possible[goes_on, 0] = scores.ask_scores[goes_on, 0]
         return scores._replace(ask_scores=possible)
 
@@ -294,7 +302,7 @@ class SearchStep:
     ) -> Answered:
         """Return what may be chosen of the model's answer."""
         if self.closed is not None:
-            sentence = _sentence_of(beam, live)
+            sentence = sentence_of(beam, live)
             top_scores = np.where(self.closed[sentence, None], -np.inf, scores.top_scores)
             scores = scores._replace(top_scores=top_scores)
             scores = self.ends_at_limit.open(scores, sentence, may_end)
@@ -323,7 +331,7 @@ def _close_early(
     before, penalty = beam.finished.ravel().copy(), np.zeros(beam.token.size)
     before[live] = may_end.allowed
     penalty[live] = 0.0 if may_end.penalty is None else may_end.penalty
-    after = _may_end(candidates.states, sizes.repeat(ended.shape[1]), automaton)
+    after = who_may_end(candidates.states, sizes.repeat(ended.shape[1]), automaton)
     return step.finishing.close_early(
         candidates, ended, (before, penalty), after, ~step.limit.is_last
     )
@@ -355,26 +363,13 @@ def _fill_beam(
     return Chosen(chosen, taken, pick(ended, indices), candidates, indices, worth)
 
 
-def _sentence_of(beam: Beam, slots: IntArray) -> IntArray:
+def sentence_of(beam: Beam, slots: IntArray) -> IntArray:
     """Return the sentences that slots belong to, counted among those still there."""
     sentences, width = beam.token.shape
     if sentences == 1:
         return np.zeros_like(slots)
     of_slots: IntArray = slots // width
     return of_slots
-
-
-def _may_end(states: States, sizes: IntArray, automaton: Automaton) -> MayEnd:
-    """Return who has everything that it needs to end, and the penalty for the rest.
-
-    ``sizes`` are the constraint tokens of each one's sentence. # shape: as the states.
-    """
-    if automaton.soft is None:
-        may_end, penalty = states.bank == sizes, None
-    else:
-        may_end, penalty = automaton.soft.may_end(states.node, states.seen)
-    hold = automaton.hold(states)
-    return MayEnd(may_end if hold is None else may_end & ~hold, penalty)
 
 
 def _close_forbidden(scores: Scores, may_end: MayEnd, strict: BoolArray | None) -> Scores:

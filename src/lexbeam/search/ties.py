@@ -21,11 +21,11 @@ nothing is dropped for its lag.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lexbeam.arguments import as_length, as_list, as_pairs, as_whole, per_sentence
 from lexbeam.errors import ConstraintError, InputError, represented
 from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
@@ -35,7 +35,6 @@ from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.draft import Draft
-from lexbeam.search.lists import per_sentence
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scores
 
@@ -304,12 +303,13 @@ def read_ties(
         return None
     read = []
     for sentence, ties in enumerate(per_sentence("ties", given, len(requests))):
-        if ties is not None and not isinstance(ties, Mapping):
+        pairs = [] if ties is None else as_pairs(ties)
+        if pairs is None:
             raise InputError(
                 f"ties must be a mapping from phrases to source tokens, not {represented(ties)}",
                 sentence=sentence,
             )
-        read.append(_read_sentence(ties or {}, requests[sentence], sources[sentence], sentence))
+        read.append(_read_sentence(pairs, requests[sentence], sources[sentence], sentence))
     if not any(read):
         return None
     for sentence, source in enumerate(sources):
@@ -319,38 +319,39 @@ def read_ties(
 
 def _length(source: Any, sentence: int) -> int:
     """Return the tokens of a source, or say that they can't be counted."""
-    try:
-        return len(source)
-    except TypeError:
+    length = as_length(source)
+    if length is None:
         raise InputError(
             f"ties need sources that are lists of tokens, not {represented(source)}",
             sentence=sentence,
-        ) from None
+        )
+    return length
 
 
 def _read_sentence(
-    ties: Mapping[int, SourceTokens], request: Request, source: Any, sentence: int
+    ties: Sequence[tuple[Any, Any]], request: Request, source: Any, sentence: int
 ) -> dict[int, tuple[int, ...]]:
     """Return the ties of a sentence as plain integers, without the empty ones."""
     checked = {}
-    for phrase, tokens in ties.items():
-        try:
-            number, places = index(phrase), tuple(map(index, tokens))
-        except TypeError:
+    for phrase, tokens in ties:
+        number, listed = as_whole(phrase), as_list(tokens)
+        places = tuple(place for place in map(as_whole, listed or ()) if place is not None)
+        if number is None or listed is None or len(places) < len(listed):
             raise InputError(
                 f"ties has {represented(phrase)}: {represented(tokens)}, but the index of a phrase "
                 "is tied to a list of indices of source tokens",
                 sentence=sentence,
-            ) from None
+            )
         if not 0 <= number < len(request.phrases):
             raise ConstraintError(
-                f"there is no phrase {number} to tie to the source", sentence=sentence
+                f"there is no phrase {represented(number)} to tie to the source", sentence=sentence
             )
         length = _length(source, sentence)
         outside = [place for place in places if not 0 <= place < length]
         if outside:
             raise ConstraintError(
-                f"phrase {{}} is tied to source token {outside[0]}, but there are {length}",
+                f"phrase {{}} is tied to source token {represented(outside[0])}, "
+                f"but there are {length}",
                 request.subjects[number],
                 sentence=sentence,
             )

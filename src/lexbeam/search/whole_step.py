@@ -21,6 +21,8 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.soft import SoftConstraints
 from lexbeam.search.automaton.states import COLUMNS
 from lexbeam.search.beam import Beam
+from lexbeam.search.dead_ends import may_be_dead_ends, open_dead_ends
+from lexbeam.search.finishing import who_may_end
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS
 from lexbeam.search.scorer import (
     IMPOSSIBLE,
@@ -33,7 +35,7 @@ from lexbeam.search.scorer import (
     refuse_wrong_shapes,
 )
 from lexbeam.search.settings import Settings
-from lexbeam.search.step import SearchStep
+from lexbeam.search.step import SearchStep, sentence_of
 from lexbeam.search.stopping import lag_ahead
 
 _POLICIES = (Dba, Lookahead)
@@ -146,13 +148,15 @@ class WholeStep:
         step, compiled = self._step, kernel.compiled
         assert compiled is not None
         scores, ask, targets = self._ask(beam)
-        may_end = None
+        if beam.states is not None and may_be_dead_ends(scores):
+            scores = self._open_dead_ends(beam, scores, ask, sizes)
+        may_stop = None
         if self._soft is not None:
-            scores, may_end = self._charge_ends(self._soft, beam, scores)
+            scores, may_stop = self._charge_ends(self._soft, beam, scores)
         drops = self._set_numbers(number, any_finished)
         constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
-            standing = *beam.states.for_kernel, sizes, may_end, None
+            standing = *beam.states.for_kernel, sizes, may_stop, None
             constraints = *standing, ask, targets, *self._allocation(policy, number)
         room = self._next_room(len(beam.token))
         ints = np.empty(room.shape, np.int64)
@@ -169,6 +173,16 @@ class WholeStep:
         width, newly, all_live = result
         new, worth, ended = room.read(ints, width)
         return Advanced(new, ended if newly else None, worth, drops and not newly, all_live)
+
+    def _open_dead_ends(self, beam: Beam, scores: Scores, ask: IntArray, sizes: IntArray) -> Scores:
+        """Open a token for the rows that have nothing else to take."""
+        step, states, live = self._step, beam.states, beam.live.ravel().nonzero()[0]
+        assert step.automaton is not None
+        assert states is not None
+        sentence, here = sentence_of(beam, live), states.take(live)
+        may_go = who_may_end(here, sizes[sentence], step.automaton).allowed
+        given = step.automaton, here, sentence, step.prefix, step.limit
+        return open_dead_ends(scores, ask[:, 1:], may_go, *given)
 
     def _next_room(self, sentences: int) -> _Room:
         """Return room for the beams of so many sentences, other than that of the last step."""
@@ -191,12 +205,12 @@ class WholeStep:
         assert beam.states is not None
         live, states = beam.live.ravel(), beam.states
         given = states.node[live], tuple(bits[live] for bits in states.seen)
-        may_end, penalty = soft.may_end(*given)
+        may_stop, penalty = soft.may_end(*given)
         scores = readable(scores)
         self._refuse(scores)
         possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
         possible[:, 0] -= penalty
-        return scores._replace(ask_scores=possible), may_end
+        return scores._replace(ask_scores=possible), may_stop
 
     def _ask(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
         """Let the model score the end, the best tokens and those that constraints ask for.

@@ -17,6 +17,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from lexbeam.arguments import read_json_integer
 from lexbeam.server.errors import ApiError, bad_request
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -136,7 +137,13 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _read_integer(digits: str) -> int:
+    if read_json_integer(digits) == float("inf"):
+        raise ValueError(f"a number of {len(digits)} digits is too large")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_read_integer)
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, TypeVar
 
+from lexbeam.arguments import as_items
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
@@ -87,11 +88,12 @@ def compile_patterns(keep: Iterable[str] | None) -> Patterns:
     """
     if keep is None:
         return ()
-    if isinstance(keep, str) or not isinstance(keep, Iterable):
+    listed = None if isinstance(keep, str) else as_items(keep)
+    if listed is None:
         raise SettingError(
             f"keep must be a list of names and regular expressions, not {represented(keep)}"
         )
-    return [_compile(each) for each in keep]
+    return [_compile(each) for each in listed]
 
 
 def _compile(given: object) -> re.Pattern[str]:

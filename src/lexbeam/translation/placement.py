@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import groupby
 
 from lexbeam.constraints.constraint import Constraint
@@ -70,12 +71,20 @@ def _not_searched_so(
     for number, sentence in enumerate(document.sentences):
         if units & {piece.unit for piece in sentence.assigned}:
             job = document.job(sentence, sentence.assigned)
-            if job != searched.get(number):
+            if number not in searched or not _asks_the_same(job, searched[number]):
                 again.append(sentence)
             else:
                 sentence.take(sentence.hypotheses, sentence.assigned)
             searched[number] = job
     return again
+
+
+def _asks_the_same(job: Job, other: Job) -> bool:
+    """Return whether two searches differ at most in the order of what they ask for."""
+    if job == other or job.ties or other.ties:
+        return job == other
+    same = replace(job, phrases=()) == replace(other, phrases=())
+    return same and Counter(job.phrases) == Counter(other.phrases)
 
 
 def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from lexbeam.arguments import read_json_integer
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import InputError, SettingError, quoted
 from lexbeam.translation.requests import GivenSettings, TextRequest
@@ -39,7 +40,7 @@ def parse_record(text: str) -> Record:
         InputError: it is not one.
     """
     try:
-        record = json.loads(text)
+        record = json.loads(text, parse_int=read_json_integer)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON: {error}") from error
     if not isinstance(record, dict):

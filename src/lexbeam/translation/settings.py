@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from lexbeam.arguments import as_pairs
 from lexbeam.errors import SettingError, represented
 from lexbeam.search.settings import MOST_TOKENS, PAPER, Settings, choice, count, flag
 from lexbeam.search.settings import SettingsArguments as SearchArguments
@@ -82,13 +83,14 @@ def read_settings(given: TextSettings | Mapping[str, Any] | None) -> TextSetting
     """
     if isinstance(given, TextSettings):
         return given
-    if given is not None and not isinstance(given, Mapping):
+    pairs = [] if given is None else as_pairs(given)
+    if pairs is None:
         raise SettingError(f"settings must be given by their names, not as {represented(given)}")
-    given = given or {}
-    unknown = given.keys() - TextSettings.__dataclass_fields__.keys()
+    named = dict(pairs)
+    unknown = named.keys() - TextSettings.__dataclass_fields__.keys()
     if unknown:
         raise SettingError(
             f"unknown setting {', '.join(sorted(map(_name, unknown)))}: "
             f"there are {', '.join(TextSettings.__dataclass_fields__)}"
         )
-    return TextSettings(**given)
+    return TextSettings(**named)

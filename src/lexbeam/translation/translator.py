@@ -8,16 +8,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
+from lexbeam.arguments import as_items, as_list, as_pairs, as_whole
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.constraints.phrases import unusable
-from lexbeam.errors import InputError, LexbeamError, SettingError, quoted, represented
+from lexbeam.errors import (
+    ConstraintError,
+    InputError,
+    LexbeamError,
+    SettingError,
+    quoted,
+    represented,
+)
 from lexbeam.models.formats import load_path
 from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
@@ -222,7 +230,7 @@ class Translator:
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
         """Return tokens of the target side as its vocabulary writes them, ``▁`` for a space."""
-        return self._target.pieces(tokens)
+        return self._target.pieces(_read_tokens(tokens, self._decoder.vocabulary_size))
 
     def _check_common(self, glossary: Any, keep: Any, settings: Any) -> None:
         """Refuse what is wrong for all texts, without naming any."""
@@ -235,7 +243,7 @@ class Translator:
         """Return what can be run of each request, or why nothing can."""
         prepared: list[_Prepared | LexbeamError] = []
         known: dict[tuple[int, int], SourceTerms] = {}
-        for request in requests:
+        for request in _read_requests(requests):
             try:
                 settings = read_settings(request.settings)
                 key = id(request.glossary), id(request.keep)
@@ -259,9 +267,10 @@ class Translator:
             raise SettingError("alignments: this model can't say which source words it attends to")
         language = self.info.get("target_language")
         found = terms.find(text)
-        asked = Constraints.build(
-            request.constraints, request.avoid, request.prefix, language=language
-        )
+        prefix = request.prefix
+        if prefix is not None and not isinstance(prefix, str):
+            raise ConstraintError(f"prefix must be text, not {represented(prefix)}")
+        asked = Constraints.build(request.constraints, request.avoid, prefix, language=language)
         document = Document(
             text,
             find_sources(found.added_to(asked), text),
@@ -308,6 +317,23 @@ class Translator:
         return replace(result, signature=signature, source=prepared.document.text)
 
 
+def _read_requests(given: Any) -> list[TextRequest]:
+    """Return requests, or say that they are none."""
+    requests = as_items(given)
+    if requests is None or not all(isinstance(each, TextRequest) for each in requests):
+        raise InputError(f"requests must be a list of TextRequest, not {represented(given)}")
+    return requests
+
+
+def _read_tokens(given: Any, size: int) -> list[int]:
+    """Return tokens of a vocabulary of some size, or say that they are none."""
+    listed = as_list(given)
+    known = [token for token in map(as_whole, listed or ()) if token is not None]
+    if listed is None or len(known) < len(listed) or any(not 0 <= each < size for each in known):
+        raise InputError(f"tokens must be a list of numbers below {size}, not {represented(given)}")
+    return known
+
+
 def _merged(settings: Any, named: SettingsArguments) -> Any:
     """Return settings with those that were given by their names; one per text if they were."""
     if not named:
@@ -321,7 +347,10 @@ def _merged_for_one(settings: Any, named: SettingsArguments) -> Any:
     """Return the settings of one text; what is none is left as it is, to be refused later."""
     if isinstance(settings, TextSettings):
         raise SettingError("settings are given twice: leave out the names or the object")
-    return {**named, **settings} if isinstance(settings, Mapping) else settings or dict(named)
+    if settings is None:
+        return dict(named)
+    pairs = as_pairs(settings)
+    return settings if pairs is None else {**named, **dict(pairs)}
 
 
 AnyResult = TypeVar("AnyResult")

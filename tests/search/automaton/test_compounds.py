@@ -193,3 +193,44 @@ def test_an_avoided_beginning_is_avoided_however_the_word_goes_on(begins: bool) 
     found = decode(scorer, [0], avoid=[[avoided]], **MASKS, **asked)[0]
     assert any(FILE in each.tokens for each in found) != begins
     assert not any(tuple(each.tokens[:2]) == (FILE, DOT) for each in found)
+
+
+@pytest.mark.parametrize("penalty", [None, 50.0])
+@pytest.mark.parametrize("tokens", [(SYSTEM,), (SYSTEM, SYSTEM)])
+def test_what_is_only_ever_inside_compounds_may_be_demanded_twice(
+    tokens: tuple[int, ...], penalty: float | None
+) -> None:
+    """Its occurrences may share tokens, so that each copy is a stage of its own."""
+    pattern = Pattern(((Form(tokens, inside=True),),), penalty=penalty)
+    scorer = HistoryScorer(6, eos=END, seed=1)
+    found = decode(scorer, [0], [[pattern] * 2], max_length=9, **MASKS)[0][0]
+    said = "".join("FSsT.E"[token] for token in found.tokens)
+    assert found.met == [True, True]
+    assert said.count("S" * len(tokens)) >= 2
+
+
+def test_a_first_part_of_a_compound_counts_once() -> None:
+    """What goes on with its word may be both short and long enough: it is seen once, not twice."""
+    both = [ENDS, SHORT | LONG | ENDS, LONG, ENDS, 0, 0]
+    scorer = HistoryScorer(6, eos=END, seed=1)
+    masks = MASKS | {"joining": both}
+    prefix = [[FILE, SYSTEM, S]]
+    found = decode(scorer, [0], [[FIRST] * 2], prefix=prefix, max_length=9, **masks)[0][0]
+    assert found.tokens.count(FILE) == 2
+
+
+def test_a_part_that_shows_another_counts_beside_it() -> None:
+    """``▁File`` counts when ``system`` goes on with it, and so does ``system`` itself."""
+    forms = (Form((FILE,), goes_on=True), Form((SYSTEM,), inside=True))
+    pattern = Pattern((forms,), may_overlap=True)
+    scorer = HistoryScorer(6, eos=END, seed=1)
+    asked: dict[str, Any] = {"prefix": [[FILE, SYSTEM]], "max_length": 2}
+    found = decode(scorer, [0], [[pattern] * 2], **asked, **MASKS)[0][0]
+    assert (found.tokens, found.met) == ([FILE, SYSTEM], [True, True])
+
+
+@pytest.mark.parametrize("other", ["first", "apart"])
+def test_a_form_can_not_be_inside_a_word_and_begin_it(other: str) -> None:
+    pattern = Pattern(((Form((SYSTEM,), inside=True, **{other: True}),),))
+    with pytest.raises(ConstraintError, match=f"phrase 0: a form can't be both inside and {other}"):
+        decode(HistoryScorer(6, eos=END), [0], [[pattern]], **MASKS)

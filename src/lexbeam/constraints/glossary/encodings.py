@@ -24,6 +24,8 @@ def decode(data: bytes, path: Path, encoding: str | None = None) -> str:
     Raises:
         InputError: the bytes aren't text in that encoding; the line is named.
     """
+    if encoding is not None and not isinstance(encoding, str):
+        raise InputError(f"an encoding has a name, such as cp1252: not {represented(encoding)}")
     marked = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), None)
     if marked:
         data, found = data[len(marked[0]) :], marked[1]

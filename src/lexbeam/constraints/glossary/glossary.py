@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lexbeam.arguments import as_items, as_pairs
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.glossary.checking import compare
 from lexbeam.constraints.glossary.context import CAPITALISING
@@ -73,14 +75,19 @@ class Glossary:
         target: str | None = None,
         compounds: bool = False,
     ) -> None:
-        if case not in CASES:
+        if not isinstance(case, str) or case not in CASES:
             raise SettingError(
                 f"unknown case {represented(case)}; choose one of: {', '.join(CASES)}"
             )
-        if lemmas not in (False, True, "source", "target"):
+        if not isinstance(lemmas, str | int) or lemmas not in (False, True, "source", "target"):
             raise SettingError(
                 f"lemmas must be True, False, source or target, not {represented(lemmas)}"
             )
+        if not isinstance(compounds, int):
+            raise SettingError(f"compounds must be True or False, not {represented(compounds)}")
+        for name, language in (("source", source), ("target", target)):
+            if language is not None and not isinstance(language, str):
+                raise SettingError(f"{name} must be a language, not {represented(language)}")
         self._contents = list(contents)
         self._case = case
         self._lemmas = lemmas
@@ -130,14 +137,19 @@ class Glossary:
     ) -> Glossary:
         """Make a glossary of source terms and their translations, one or several each."""
         contents = Contents("terms")
-        for is_forbidden, given in ((False, terms), (True, forbidden or {})):
-            if not isinstance(given, Mapping):
+        nothing: Mapping[str, str] = {}
+        for is_forbidden, given in (
+            (False, terms),
+            (True, nothing if forbidden is None else forbidden),
+        ):
+            pairs = as_pairs(given)
+            if pairs is None:
                 raise InputError(
                     f"terms must be a mapping of source terms, not {represented(given)}"
                 )
-            for number, (source, targets) in enumerate(given.items(), 1):
-                is_list = isinstance(targets, Iterable) and not isinstance(targets, str)
-                written = list(targets) if is_list else [targets]
+            for number, (source, targets) in enumerate(pairs, 1):
+                items = None if isinstance(targets, str) else as_items(targets)
+                written = [targets] if items is None else items
                 sides = [_checked(source), *map(_checked, written)]
                 contents.add(
                     number,
@@ -264,6 +276,8 @@ class Glossary:
 
 def read_file(path: str | Path, encoding: str | None = None) -> Contents:
     """Read one file in the format that its name or its first character shows."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a glossary has the path of a file, not {represented(path)}")
     path = Path(path)
     kind = path.suffix.lower()
     if kind in _XML or (kind not in _TABLES and _looks_like_xml(path)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,26 +36,46 @@ class AskedAndBanned:
         targets: list[list[int]] = [[]]
         banned: list[list[int]] = [[]]
         always: list[list[int]] = []
+        known: dict[int, _Listed] = {}
         for root, trie in zip(roots.tolist(), tries, strict=True):
-            nodes, first = trie.nodes, trie.nodes[ROOT].children
-            from_root = {t: n for t, n in first.items() if nodes[n].serves and t >= 0}
-            always.append([t for t, n in first.items() if nodes[n].avoided and t >= 0])
-            banned_from_root = set(always[-1])
-            for node in nodes:
-                moves = {**from_root, **node.moves} if node.moves else from_root
-                useful = [
-                    (t, root + n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])
-                ]
-                tokens.append([token for token, _ in useful])
-                targets.append([target for _, target in useful])
-                ends = (token for token, target in node.moves.items() if nodes[target].avoided)
-                banned.append([t for t in ends if t >= 0 and t not in banned_from_root])
+            if id(trie) not in known:  # Sentences that ask for the same share their trie.
+                known[id(trie)] = _list_tokens(trie)
+            listed = known[id(trie)]
+            tokens += listed.tokens
+            targets += [[root + node for node in row] for row in listed.nodes]
+            banned += listed.banned
+            always.append(listed.always)
         return cls(
             pack_rows(tokens, fill=PAD),
             pack_rows(targets, fill=0),
             pack_rows(banned, fill=PAD),
             pack_rows(always, fill=PAD),
         )
+
+
+class _Listed(NamedTuple):
+    """What each node of a trie asks for and bans."""
+
+    tokens: list[list[int]]
+    nodes: list[list[int]]
+    """Where these tokens lead."""
+    banned: list[list[int]]
+    always: list[int]
+
+
+def _list_tokens(trie: Trie) -> _Listed:
+    nodes, first = trie.nodes, trie.nodes[ROOT].children
+    from_root = {t: n for t, n in first.items() if nodes[n].serves and t >= 0}
+    always = [t for t, n in first.items() if nodes[n].avoided and t >= 0]
+    listed, banned_from_root = _Listed([], [], [], always), set(always)
+    for node in nodes:
+        moves = {**from_root, **node.moves} if node.moves else from_root
+        useful = [(t, n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])]
+        listed.tokens.append([token for token, _ in useful])
+        listed.nodes.append([target for _, target in useful])
+        ends = (token for token, target in node.moves.items() if nodes[target].avoided)
+        listed.banned.append([t for t in ends if t >= 0 and t not in banned_from_root])
+    return listed
 
 
 def _is_useful(node: Node, target: Node) -> bool:

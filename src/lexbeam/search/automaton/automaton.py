@@ -11,7 +11,7 @@ end). A token that goes on with the word unwinds it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -74,10 +74,7 @@ class _Tables:
         )
         """How many arrays a set of bits takes (`arrays.Bits`)."""
         self._hard_sizes = np.array([layout.hard_size for layout in self.layouts])
-        self.tries = [
-            self._make_trie(layout, each, can_hold)
-            for layout, each in zip(self.layouts, avoided, strict=True)
-        ]
+        self.tries = self._make_tries(constraints, avoided, can_hold)
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
@@ -89,6 +86,22 @@ class _Tables:
         self._tabulate_patterns()
 
     # --- compilation, once per batch ----------------------------------------------------------
+
+    def _make_tries(
+        self,
+        constraints: Sequence[Sequence[TokenConstraint]],
+        avoided: Sequence[Sequence[Tokens]],
+        can_hold: bool,
+    ) -> list[Trie]:
+        """Return the tries of all sentences; those that ask for the same share one."""
+        tries: dict[Hashable, Trie] = {}
+        keys = []
+        for layout, asked, avoid in zip(self.layouts, constraints, avoided, strict=True):
+            kinds = tuple(isinstance(phrase, Beginning) for phrase in avoid)
+            keys.append((tuple(asked), tuple(avoid), kinds))
+            if keys[-1] not in tries:
+                tries[keys[-1]] = self._make_trie(layout, avoid, can_hold)
+        return [tries[key] for key in keys]
 
     def _make_trie(self, layout: BitLayout, avoided: Sequence[Tokens], can_hold: bool) -> Trie:
         """Return the trie of a sentence; what can be held until its word ends is not banned."""
@@ -184,9 +197,13 @@ class Automaton(_Tables):
         first = self.roots + np.array([trie.start for trie in self.tries], dtype=np.int64)
         return self._arrive(first, nothing, zeros)
 
-    def advance(self, states: States, tokens: IntArray) -> States:
-        """Let every hypothesis take a token; arrays are broadcast against each other."""
-        nodes = self.follow(states.node, tokens)
+    def advance(self, states: States, tokens: IntArray, nodes: IntArray | None = None) -> States:
+        """Let every hypothesis take a token; arrays are broadcast against each other.
+
+        ``nodes`` are those that the tokens lead to, if they are known.
+        """
+        if nodes is None:
+            nodes = self.follow(states.node, tokens)
         return self._take_token(nodes, tokens, *states[1:5])
 
     def branch(

@@ -32,7 +32,8 @@ from lexbeam.search.automaton.stages import (
     Stage,
     counts_as_phrase,
     find_what_is_lost,
-    may_overlap,
+    late,
+    may_share,
     shortest,
 )
 from lexbeam.search.automaton.trie import APART, BEGIN, INSIDE, Goal, in_compounds
@@ -264,7 +265,7 @@ class _Numbering:
         for number in range(1, len(parts)):
             limit = pattern.within if number % inner else None
             forms = tuple(form.tokens for form in parts[number])
-            length = self._register_length(parts[number - 1], forms, limit)
+            length = self._register_length(parts[number - 1], parts[number], limit)
             self._refuse_register(pattern, forms, length, limit)
             registers.append(self._add_register(forms, length, limit))
         final = 1 << self._take_bits(1)
@@ -277,13 +278,13 @@ class _Numbering:
         return [sum(ends[(copy + 1) * inner - 1 :]) for copy in range(copies)]
 
     def _register_length(
-        self, before: tuple[Form, ...], forms: Sequence[Tokens], limit: int | None
+        self, before: tuple[Form, ...], after: tuple[Form, ...], limit: int | None
     ) -> int:
-        """Return the bits of the register between a part and the forms of the next."""
+        """Return the bits of the register between a part and the next."""
         if limit is not None:
-            return limit + max(count_units(tokens, self.words) for tokens in forms) + 1
-        meet = any(may_overlap(form.tokens, tokens) for form in before for tokens in forms)
-        return max(map(len, forms)) + 1 if meet else 1
+            return limit + max(count_units(form.tokens, self.words) for form in after) + 1
+        longest = max(len(form.tokens) + late(form) for form in after)
+        return longest + 1 if may_share(before, after, self.words) else 1
 
     def _refuse_register(
         self, pattern: Pattern, forms: Sequence[Tokens], length: int, limit: int | None
@@ -337,7 +338,7 @@ class _Numbering:
         size = shortest(part)
         at_end = pattern.last and number + 1 == len(ends)
         sets = ends[number] & -ends[number]
-        needs = [self._needs(form.tokens, register) for form in part]
+        needs = [self._needs(form, register) for form in part]
 
         def add(bit: int) -> None:
             wanted = 1 << bit
@@ -362,26 +363,28 @@ class _Numbering:
                     needs=on_the_way,
                     waits=at_end or self._waits(form.tokens),
                 )
-                self.layout.goals.append(goal)
+                self._add_goal(goal, form)
 
         self._stages_to_add.append(add)
 
-    def _needs(self, tokens: Tokens, register: Register | None) -> tuple[int, ...]:
+    def _needs(self, form: Form, register: Register | None) -> tuple[int, ...]:
         """Return the bits of which one must be set when so many tokens of a form were taken.
 
-        One set for each length, from nothing taken to the whole form; an empty set asks nothing.
+        One set for each length, from nothing taken to the whole form, and on to the token that
+        shows that its word goes on; an empty set asks nothing.
         """
+        tokens, lengths = form.tokens, range(len(form.tokens) + late(form) + 1)
         if register is None:
-            return (0,) * (len(tokens) + 1)
+            return (0,) * len(lengths)
         first, length = register.first, register.length
         if length == 1:
             # There is nothing to share, so that nothing can have begun too early.
-            return (*[0] * len(tokens), register.bits)
+            return tuple(register.bits if taken >= len(tokens) else 0 for taken in lengths)
         if not register.forms:
-            youngest = [min(taken, length - 1) for taken in range(len(tokens) + 1)]
+            youngest = [min(taken, length - 1) for taken in lengths]
             ages = [range(age, length) for age in youngest]
         else:
-            youngest = [count_units(tokens[:taken], self.words) for taken in range(len(tokens) + 1)]
+            youngest = [count_units(tokens[:taken], self.words) for taken in lengths]
             ages = [range(age, age + register.limit + 1) for age in youngest]
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.search.arrays import BoolArray, Tokens
+from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.trie import APART, BEGIN, Goal, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
@@ -78,6 +79,16 @@ def _are_of_goals(obstacles: Sequence[Obstacle], written: Sequence[Tokens]) -> b
         for phrase, _ in obstacles
         for end in range(1, len(phrase))
     )
+
+
+def has_filler(
+    automaton: Automaton, sentence: int, vocabulary_size: int, ends: Sequence[int]
+) -> bool:
+    """Return whether there is a token in no phrase of a sentence that begins a word."""
+    words = automaton.whole_words
+    begins = np.ones(vocabulary_size, np.bool_) if words is None else words.boundary.copy()
+    begins[[*automaton.tries[sentence].alphabet, *ends]] = False
+    return bool(begins.any())
 
 
 class BlockedNodes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lexbeam.errors import represented
 from lexbeam.search.arrays import Tokens
 
 
@@ -26,10 +27,12 @@ class Form:
     Without word boundaries it counts anywhere."""
     inside: bool = False
     """It counts only as the last part of a compound: after a token that ``ENDS`` with enough
-    letters of a word, with at most a ``SHORT`` one between (`whole_words`)."""
+    letters of a word, with at most a ``SHORT`` one between (`whole_words`). It is then neither
+    ``first`` nor ``apart``."""
     goes_on: bool = False
-    """It counts as the first part of a compound, too: before a token that goes on with its word
-    for ``LONG`` enough, with at most a ``SHORT`` one between."""
+    """It counts as a part before others, too: before a token that goes on with its word for
+    ``LONG`` enough, with at most a ``SHORT`` one between. These are its own where several
+    occurrences of a pattern could share tokens and may not."""
 
     @property
     def is_anywhere(self) -> bool:
@@ -106,6 +109,6 @@ def tokens_of(constraint: TokenConstraint) -> Sequence[int]:
 def show_constraint(constraint: TokenConstraint) -> str:
     """Return how an error shows a constraint where nothing but its tokens is known."""
     if not isinstance(constraint, Pattern):
-        return str(list(constraint))
-    parts = ("|".join(str(list(form.tokens)) for form in part) for part in constraint.parts)
+        return represented(list(constraint))
+    parts = ("|".join(represented(list(form.tokens)) for form in part) for part in constraint.parts)
     return " … ".join(parts)

@@ -18,6 +18,7 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
+from lexbeam.search.automaton.obstacles import has_filler
 from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import always_works, is_placeable
 from lexbeam.search.automaton.states import States
@@ -69,13 +70,13 @@ class RemainingTokens:
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
-        self._laid_out = False
+        self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """The most tokens in the phrases of a sentence; all other tokens are alike."""
         at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
-        self._side_by_side = self._concatenates()
+        self._side_by_side = _concatenate(automaton)
         for sentence in np.flatnonzero(~self._side_by_side).tolist():
             solved = self._solve(sentence) if at_once[sentence] else None
             self.most_needed[sentence] = self._most_needed_in(sentence, solved)
@@ -104,31 +105,19 @@ class RemainingTokens:
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
 
-    def _concatenates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return a mask of the sentences whose phrases can be put side by side in any order."""
-        words = self._automaton.whole_words
-        free = []
-        for layout, trie in zip(self._automaton.layouts, self._automaton.tries, strict=True):
-            hindered = _is_hindered(layout, trie)
-            anchored = layout.strict or layout.at_end or layout.soft
-            first = [token for token in trie.nodes[ROOT].children if token >= 0]
-            glued = words and not all(map(words.ends, first))
-            free.append(not hindered and not glued and not anchored and is_placeable(layout))
-        return np.array(free, dtype=np.bool_)
-
     def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
         """Return how many tokens each hypothesis must still take. # shape: as the states.
 
         ``left``, which is broadcast against the states, are those that it may still take: of what
         has enough, it need not be known how much is enough.
         """
-        if not self._laid_out:
-            self._lay_out()
+        if not self._laid_out[sentences].all():
+            self._lay_out(sentences)
         keys = self._keys(states, sentences)
         dense = self._dense[sentences]
         indices = np.where(dense, keys + self._offset[sentences], 0)
         need: IntArray = np.array(self._table[indices])
-        if self._dense.all():
+        if dense.all():
             return need
         sentences = np.broadcast_to(sentences, need.shape)
         left = np.broadcast_to(left, need.shape)
@@ -183,18 +172,10 @@ class RemainingTokens:
     def _is_proven(self, sentence: int) -> bool:
         """Return whether writing what is unmet side by side always works."""
         if sentence not in self._proven:
-            filler = self._has_filler(sentence)
-            self._proven[sentence] = always_works(self._automaton, sentence, filler)
+            given = self._automaton, sentence
+            filler = has_filler(*given, self._vocabulary_size, self._ends)
+            self._proven[sentence] = always_works(*given, filler)
         return self._proven[sentence]
-
-    def _has_filler(self, sentence: int) -> bool:
-        """Return whether there is a token in no phrase of a sentence that begins a word."""
-        words = self._automaton.whole_words
-        begins = np.ones(self._vocabulary_size, np.bool_)
-        if words is not None:
-            begins = words.boundary.copy()
-        begins[[*self._automaton.tries[sentence].alphabet, *self._ends]] = False
-        return bool(begins.any())
 
     def helpful_tokens(self, sentence: int) -> IntArray:
         """Return tokens that a hypothesis may need though they go on with no constraint."""
@@ -232,15 +213,18 @@ class RemainingTokens:
         # A missing state is reachable only through an avoided phrase.
         return np.where(solved.keys[indices] == keys, solved.need[indices], NEVER)
 
-    def _lay_out(self) -> None:
-        """Put the tables of all sentences into one, so that one look-up is enough per batch."""
-        solved = [self._solve(sentence) for sentence in range(len(self._solved))]
+    def _lay_out(self, sentences: IntArray) -> None:
+        """Put the tables of some sentences, and those from before, into one to be looked up in."""
+        self._laid_out[sentences] = True
+        solved = [
+            self._solve(sentence) if wanted else None
+            for sentence, wanted in enumerate(self._laid_out.tolist())
+        ]
         self._dense = np.array([one is not None and one.keys is None for one in solved], np.bool_)
         nothing = np.zeros(1, np.int64)
         tables = [one.need if one and one.keys is None else nothing for one in solved]
         self._offset = np.cumsum([0, *map(len, tables)])[:-1]
         self._table = np.concatenate(tables)
-        self._laid_out = True
 
     def _solve(self, sentence: int) -> _Needs | None:
         """Work the need out for each state of a sentence; None if there are too many."""
@@ -297,7 +281,10 @@ class RemainingTokens:
         no_bits = np.zeros_like(met)
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
-        after = automaton.advance(states.column(), tokens[None, :])
+        # Where tokens lead is the same for all states at a node.
+        own = automaton.roots[sentence] + np.arange(len(automaton.tries[sentence].nodes))
+        reached = automaton.follow(own[:, None], tokens[None, :])[keys >> bits]
+        after = automaton.advance(states.column(), tokens[None, :], reached)
         closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
         done = np.ones(len(nodes), dtype=np.bool_)
         if automaton.bit_arrays:
@@ -307,6 +294,19 @@ class RemainingTokens:
         if hold is not None and automaton.whole_words is not None:
             done &= ~hold
         return self._keys(after, np.array([sentence])), closed, done
+
+
+def _concatenate(automaton: Automaton) -> BoolArray:
+    """Return a mask of the sentences whose phrases can be put side by side in any order."""
+    words = automaton.whole_words
+    free = []
+    for layout, trie in zip(automaton.layouts, automaton.tries, strict=True):
+        hindered = _is_hindered(layout, trie)
+        anchored = layout.strict or layout.at_end or layout.soft
+        first = [token for token in trie.nodes[ROOT].children if token >= 0]
+        glued = words and not all(map(words.ends, first))
+        free.append(not hindered and not glued and not anchored and is_placeable(layout))
+    return np.array(free, dtype=np.bool_)
 
 
 def _has_chains(layout: BitLayout) -> bool:

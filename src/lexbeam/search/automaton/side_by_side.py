@@ -27,7 +27,6 @@ from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
-
 NOT_NOW = 1 << 40
 """More tokens than any plan has: something has to come first."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
+from lexbeam.search.automaton.whole_words import LONG, SHORT, WordBoundaries
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,25 @@ def _may_be_shared(before: Tokens, after: Tokens) -> bool:
     return any(after[i : i + len(before)] == before for i in range(len(after) - len(before)))
 
 
-def may_overlap(before: Tokens, after: Tokens) -> bool:
+def late(form: Form) -> int:
+    """Return how many tokens behind a form may show that it is a part of a compound."""
+    return 2 * form.goes_on
+
+
+def may_share(before: Sequence[Form], after: Sequence[Form], words: WordBoundaries | None) -> bool:
+    """Return whether a part can share tokens with the one before it.
+
+    What shows that the word of a part goes on is its own.
+    """
+    forms = (*before, *after)
+    if words is not None and any(form.goes_on for form in forms):
+        joining = words.joining[[token for form in forms for token in form.tokens]]
+        if (joining & (SHORT | LONG)).any():
+            return True
+    return any(_may_overlap(one.tokens, other.tokens) for one in before for other in after)
+
+
+def _may_overlap(before: Tokens, after: Tokens) -> bool:
     """Return whether ``after`` can end with or after ``before`` and share tokens with it."""
     for shared in range(1, len(after) + 1):
         beginning = after[:shared]

@@ -11,10 +11,10 @@ before it begins with `APART`, which stands for the beginning and for every toke
 word whatever follows.
 
 What counts only inside a compound begins with `INSIDE`, which stands for every token that ends
-with enough letters of a word. Where any token of some class may stand, a goal has `SHORT` or
-`LONG` in its place. Tokens that are in no phrase of the trie are alike if they are of the same
-classes; so the trie has one symbol for each combination of classes (`class_symbol`), and takes the
-tokens of its phrases one by one.
+with enough letters of a word. Where any token of some class may stand, a goal has `SHORT`, `LONG`
+or `ONLY_SHORT` (`SHORT`, but not `LONG`) in its place. Tokens that are in no phrase of the trie
+are alike if they are of the same classes; so the trie has one symbol for each combination of
+classes (`class_symbol`), and takes the tokens of its phrases one by one.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ APART = -2
 INSIDE = -3
 SHORT = -4
 LONG = -5
+ONLY_SHORT = -6
 ANCHORS = frozenset({BEGIN, APART, INSIDE})
 """What a goal may begin with that is no token of the output."""
 
-_FLAG = {SHORT: whole_words.SHORT, LONG: whole_words.LONG}
+_SHORT_OR_LONG = whole_words.SHORT | whole_words.LONG
 _FIRST_CLASS = -16
 CLOSING = 8
 """The class of tokens after which a word has ended, beside those of `whole_words`."""
@@ -84,6 +85,8 @@ class Goal:
     """The bits that are all set when the string may not end again; 0: it may end any time."""
     led: int = 0
     """So many symbols of the string are what it stands behind; they are no progress."""
+    late: int = 0
+    """So many symbols at its end only show that the string before them counts."""
 
     def needed(self, taken: int) -> int:
         """Return the bits of which one must be set after so many nodes of the string."""
@@ -96,15 +99,18 @@ def in_compounds(goal: Goal, inside: bool, goes_on: bool) -> Iterator[Goal]:
     """Yield what meets the same as a goal, as a part of a compound.
 
     ``inside``: the goal is the last part, and something short may stand before it. ``goes_on``: it
-    may also be the first part, if it is otherwise met only when its word ends. That it is, is
-    seen when it has been said: it is no progress.
+    may also be a part before others, if it is otherwise met only when its word ends. That it is,
+    is seen when it has been said: it is no progress.
     """
-    tokens = goal.tokens
+    ways = [goal]
     if inside:
-        yield replace(goal, tokens=(INSIDE, SHORT, *tokens[1:]), led=2)
-    for between in ((), (SHORT,)) if goes_on and goal.waits else ():
-        whole = (*tokens, *between, LONG)
-        yield replace(goal, tokens=whole, led=len(whole), waits=False)
+        needs = goal.needs[:1] + goal.needs
+        ways.append(replace(goal, tokens=(INSIDE, SHORT, *goal.tokens[1:]), led=2, needs=needs))
+        yield ways[1]
+    for way in ways if goes_on and goal.waits else ():
+        for behind in (LONG,), (ONLY_SHORT, LONG):
+            whole = way.tokens + behind
+            yield replace(way, tokens=whole, led=len(whole), late=len(behind), waits=False)
 
 
 class Progress(NamedTuple):
@@ -195,10 +201,10 @@ class Trie:
         alphabet = self.alphabet
         everything = np.arange(len(self._words.joining))
         present = np.flatnonzero(np.bincount(class_flags(self._words, everything)))
+        others = [class_symbol(flags) for flags in present.tolist()]
         fits = {
-            symbol: [t for t in alphabet if self._flags(t) & flag]
-            + [class_symbol(flags) for flags in present.tolist() if flags & flag]
-            for symbol, flag in _FLAG.items()
+            symbol: [each for each in (*alphabet, *others) if self._fits(symbol, each)]
+            for symbol in (SHORT, LONG, ONLY_SHORT)
         }
         choices = [[fits.get(symbol, [symbol]) for symbol in goal.tokens] for goal in goals]
         sizes = [prod(map(len, each)) for each in choices]
@@ -209,6 +215,13 @@ class Trie:
                 return
             for tokens in product(*choices[number]):
                 yield replace(goals[number], tokens=tokens)
+
+    def _fits(self, symbol: int, token: int) -> bool:
+        """Return whether a token, or a symbol of some, may stand in the place of a symbol."""
+        flags = self._flags(token) & _SHORT_OR_LONG
+        if symbol == ONLY_SHORT:
+            return flags == whole_words.SHORT
+        return bool(flags & (whole_words.SHORT if symbol == SHORT else whole_words.LONG))
 
     def _flags(self, symbol: int) -> int:
         """Return the classes of a token, or those that a symbol stands for."""
@@ -337,11 +350,16 @@ class Trie:
 
 
 def _once_each(goals: list[Goal]) -> list[Goal]:
-    """Leave out goals that say the same as another: one occurrence counts once."""
+    """Leave out goals that say the same as another: one occurrence counts once.
+
+    Those that end at different places, one seen later than the other, are two occurrences.
+    """
     kept: list[Goal] = []
+    seen: set[tuple[int, int]] = set()
     for goal in goals:
-        if not (goal.repeats and any(goal.repeats == other.repeats for other in kept)):
+        if not goal.repeats or (goal.repeats, goal.late) not in seen:
             kept.append(goal)
+        seen.add((goal.repeats, goal.late))
     return kept
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lexbeam.errors import InputError
+from lexbeam.errors import InputError, represented
 from lexbeam.search.arrays import IntArray, Tokens
 
 SHORT, LONG, ENDS = 1, 2, 4
@@ -61,18 +61,13 @@ class WordBoundaries:
         starting = boundary if starting is None else starting
         named = {"boundary": boundary, "closing": closing, "starting": starting}
         for name, given in (named | {"marking": marking}).items():
-            mark = np.zeros(vocabulary_size, np.bool_) if given is None else np.array(given, bool)
-            if mark.shape != (vocabulary_size,):
-                raise InputError(
-                    f"{name} has shape {mark.shape}, the vocabulary has {vocabulary_size} tokens"
-                )
-            marks.append(mark)
+            marks.append(_read_marks(name, given, vocabulary_size))
         marks[0][eos] = True
         if joining is None:
             none = np.zeros(vocabulary_size, np.uint8)
             return cls(marks[0], marks[1], marks[2], none, marks[3])
-        joins = np.array(joining)
-        if joins.shape != (vocabulary_size,) or not _are_marks_of_joining(joins):
+        joins = _as_array(joining)
+        if joins is None or joins.shape != (vocabulary_size,) or not _are_marks_of_joining(joins):
             raise InputError(
                 f"joining must have a number from 0 to 7 for each of {vocabulary_size} tokens"
             )
@@ -98,11 +93,33 @@ class WordBoundaries:
         return self.boundary[tokens]
 
 
+def _read_marks(name: str, given: Any, size: int) -> NDArray[np.bool_]:
+    """Return marks of all tokens, none if nothing is given; or say that there are others."""
+    if given is None:
+        return np.zeros(size, np.bool_)
+    marks = _as_array(given)
+    if marks is None or marks.dtype.kind not in "biu":
+        raise InputError(
+            f"{name} must be a list of True or False for each token, not {represented(given)}"
+        )
+    if marks.shape != (size,):
+        raise InputError(f"{name} has shape {marks.shape}, the vocabulary has {size} tokens")
+    return marks.astype(np.bool_)
+
+
+def _as_array(given: Any) -> NDArray[Any] | None:
+    """Return a list as an array; None if it is none, or lists of several lengths are in it."""
+    try:
+        return np.array(given)
+    except Exception:  # a class of the caller's own may raise anything
+        return None
+
+
 def _are_marks_of_joining(joins: NDArray[Any]) -> bool:
     """Return whether all are whole numbers from 0 to 7."""
     if joins.dtype.kind == "u":  # as they mostly come: a search should not wait for this
         return bool(joins.max(initial=0) <= SHORT | LONG | ENDS)
-    return bool(np.isin(joins, np.arange(8)).all())
+    return joins.dtype.kind in "bi" and bool(np.isin(joins, np.arange(8)).all())
 
 
 def count_units(tokens: Tokens, words: WordBoundaries | None) -> int:

@@ -1,0 +1,51 @@
+"""Hypotheses that may not end, and for which the model has ruled out all that may follow.
+
+Tokens of constraints are taken even if the model rules them out. That is not enough where none of
+them may stand: a word has to end before it, or to go on, or something has to stand between two
+phrases. Then the token after which least is missing is opened, as improbable as those of
+constraints that are ruled out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexbeam.search.arrays import PAD, BoolArray, IntArray
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.states import States
+from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.prefix import ForcedPrefix
+from lexbeam.search.scorer import IMPOSSIBLE, Scores
+
+
+def may_be_dead_ends(scores: Scores) -> bool:
+    """Return whether the model has ruled everything out for some row; mostly it has not."""
+    best = scores.top_scores[:, :1]
+    return bool(best.size) and bool(best.min() == -np.inf)
+
+
+def open_dead_ends(
+    scores: Scores,
+    asked: IntArray,
+    may_go: BoolArray,
+    automaton: Automaton,
+    here: States,
+    sentence: IntArray,
+    prefix: ForcedPrefix,
+    limit: LengthLimit,
+) -> Scores:
+    """Open a token for the rows that have nothing else to take.
+
+    ``asked`` are the tokens of constraints, # shape: (rows, asked); ``may_go`` marks the rows
+    that may end, or are still in their prefix, # shape: (rows,), as the states and ``sentence``.
+    """
+    dead = ~may_go & (scores.top_scores == -np.inf).all(axis=1) & (asked == PAD).all(axis=1)
+    rows = dead.nonzero()[0]
+    if not len(rows):
+        return scores
+    word_ends = None if prefix.word_ends is None else prefix.word_ends[sentence[rows]]
+    tokens = limit.way_out(automaton, here.take(rows), sentence[rows], word_ends)
+    found = tokens != PAD
+    top_scores, top_ids = scores.top_scores.copy(), scores.top_ids.copy()
+    top_scores[rows[found], 0], top_ids[rows[found], 0] = IMPOSSIBLE, tokens[found]
+    return scores._replace(top_scores=top_scores, top_ids=top_ids)

@@ -1,0 +1,80 @@
+"""Models that rule out all that may follow: the search goes on where an output is possible."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexbeam.search import decode, kernel
+from lexbeam.testing import TableScorer
+
+A, B, C, END = range(4)
+ALGORITHMS = ["dba", "lookahead", "gbs", "cbs", "beam"]
+
+
+def scorer_of(*possible: int, word_starts: list[bool] | None = None) -> TableScorer:
+    """Return a model for which only some tokens are possible."""
+    table = np.full((4, 4), -np.inf)
+    table[:, list(possible)] = -1.0
+    return TableScorer(table, bos=C, eos=END, word_starts=word_starts)
+
+
+@pytest.mark.parametrize("sentences", [1, 2])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_whole_prefix_ends_though_the_model_rules_out_all_words(
+    algorithm: str, sentences: int
+) -> None:
+    asked: dict[str, Any] = {
+        "phrases": [[[C]]],
+        "prefix": [[A]],
+        "whole_prefix": [True],
+        "avoid": [[[B, B]]],
+    }
+    given = {name: value * sentences for name, value in asked.items()}
+    boundary = [True, True, False, True]
+    found = decode(
+        scorer_of(C),
+        ["s"] * sentences,
+        **given,
+        boundary=boundary,
+        algorithm=algorithm,
+        max_length=6,
+    )
+    for (best,) in found:
+        assert best.tokens[0] == A
+        assert best.tokens[1] in (A, B)
+        assert C in best.tokens
+        assert best.log_prob < -1e9
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("beam_size", [1, 5])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_something_stands_between_phrases_that_are_avoided_side_by_side(
+    algorithm: str, beam_size: int, compiled: bool
+) -> None:
+    avoid = [[[one, other] for one in (A, B) for other in (A, B)]]
+    with nullcontext() if compiled else kernel.switched(on=False):
+        best = decode(
+            scorer_of(A, B),
+            ["s"],
+            [[[A], [B]]],
+            avoid=avoid,
+            algorithm=algorithm,
+            beam_size=beam_size,
+            max_length=8,
+        )[0][0]
+    assert best.met == [True, True]
+    assert C in best.tokens
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_word_goes_on_that_must_not_end(algorithm: str) -> None:
+    starts = [True, True, False, True]
+    scorer = scorer_of(A, B, END, word_starts=starts)
+    asked: dict[str, Any] = {"prefix": [[A]], "avoid": [[[A]]], "boundary": starts}
+    best = decode(scorer, ["s"], algorithm=algorithm, max_length=8, **asked)[0][0]
+    assert best.tokens[:2] == [A, C]
