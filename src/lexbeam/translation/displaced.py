@@ -89,12 +89,11 @@ def count_other_uses(
     if draft.attention is None:
         return {}
     numbers: set[int] = set()
-    sources: dict[str, set[int]] = {}
+    sources: dict[tuple[tuple[str, ...], ...], set[int]] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         number = document.units[sentence.assigned[index].unit]
         numbers.add(number)
-        for form in document.demands[number].surface.parts[0]:
-            sources.setdefault(form, set()).update(tokens)
+        sources.setdefault(document.demands[number].surface.parts, set()).update(tokens)
     text, spans = document.text_of(sentence, draft), document.target.token_spans(draft.tokens)
     uses: dict[int, int] = {}
     for number in sorted(numbers):
@@ -103,7 +102,7 @@ def count_other_uses(
         if asked.compound or not asked.is_from_source or asked.is_source_in(document.text):
             continue
         said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
-        tied = sorted(set().union(*(sources[form] for form in demand.surface.parts[0])))
+        tied = sorted(sources[demand.surface.parts])
         uses[number] = sum(_is_for_others(draft.attention[place], tied) for place in said)
     return {number: count for number, count in uses.items() if count}
 
