@@ -71,11 +71,13 @@ class Document:
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, self.vocabulary)
         parts = _cut(text, source, max_source_length, settings.split)
-        demanded = lift_limits(constraints) if len(parts) > 1 else constraints.demanded
+        self.given = constraints.demanded
+        """What is demanded, as it was given."""
+        demanded = lift_limits(constraints) if len(parts) > 1 else constraints.counted
         self.demands = limit_exact(
             [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
         )
-        self.units = number_units(constraints.demanded)
+        self.units = number_units(demanded)
         if not parts and (constraints.demanded or constraints.prefix):
             parts = [Part("", "")]  # nothing to translate, and yet something to say
         self.sentences = [
@@ -274,6 +276,14 @@ class Document:
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
+
+    @property
+    def reported(self) -> list[SpelledConstraint]:
+        """The demands with the counts and limits that they were given, to be reported."""
+        return [
+            demand.limited_to(given.count, given.at_most)
+            for demand, given in zip(self.demands, self.given, strict=True)
+        ]
 
     def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
         """Return the numbers of the demands that a text meets more often than they allow."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.counting import find_met
 from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.alignment import align_document
@@ -59,7 +60,7 @@ def _refuse_unmet(document: Document, best: Alternative) -> None:
 
     What the source demands, or may be given up, is reported as not met.
     """
-    for demand, report in zip(document.demands, best.constraints, strict=True):
+    for demand, report in zip(document.reported, best.constraints, strict=True):
         asked = demand.asked
         if report.met or asked.is_from_source or asked.soft is not None or asked.at_most is None:
             continue
@@ -81,11 +82,12 @@ def _alternative(
 ) -> Alternative:
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
-    occurrences = document.find(text, starts)
+    demands = document.reported
+    occurrences = find_met(text, [demand.surface for demand in demands], starts)
     excessive = set(document.find_excess(text, starts))
     reports = [
         demand.report(text, found, costs.get(number), number in excessive)
-        for number, (demand, found) in enumerate(zip(document.demands, occurrences, strict=True))
+        for number, (demand, found) in enumerate(zip(demands, occurrences, strict=True))
     ]
     demanded = [span for found in occurrences for occurrence in found for span in occurrence]
     unavoided = [text[slice(*span)] for span in document.avoidance.find(text, starts, demanded)]

@@ -40,7 +40,7 @@ def lift_limits(asked: Constraints) -> list[Constraint]:
     Terms that others may have in them have no limit: a term goes to the sentence of its source,
     the prefix to the first one, and what a caller asks for to any.
     """
-    return _without_shared(asked.demanded, asked.demanded, asked.prefix)
+    return _without_shared(asked.counted, asked.demanded, asked.prefix)
 
 
 def _without_shared(
