@@ -14,6 +14,7 @@ from functools import cached_property
 from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.counting import least_inside, share_limits
 from lexbeam.constraints.kinds import Phrase
+from lexbeam.constraints.overlaps import refuse_overlaps
 from lexbeam.constraints.parsing import Reader
 from lexbeam.constraints.phrases import clean_prefix
 from lexbeam.errors import ConstraintError, quoted, times
@@ -61,6 +62,7 @@ class Constraints:
             if each.soft is None and not each.at_start:
                 wanted[each.once] += each.count
         for phrase, most in allowed.items():
+            refuse_overlaps(phrase, most, self.demanded, self.avoid)
             for other, count in wanted.items():
                 if other == phrase:
                     continue
