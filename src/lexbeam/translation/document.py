@@ -73,7 +73,7 @@ class Document:
         parts = _cut(text, source, max_source_length, settings.split)
         self.given = constraints.demanded
         """What is demanded, as it was given."""
-        demanded = lift_limits(constraints) if len(parts) > 1 else constraints.counted
+        demanded = lift_limits(constraints, text) if len(parts) > 1 else constraints.counted
         self.demands = limit_exact(
             [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
         )

@@ -18,8 +18,14 @@ from lexbeam.translation.sentence import Piece, SentenceState
 
 
 def gather(document: Document) -> set[int]:
-    """Assign what callers limit to the sentences of what has it; return the units that moved."""
-    limited = dict.fromkeys(each.once for each in document.given if each.is_limited_by_caller)
+    """Assign what is limited to the sentences of what has it; return the units that moved.
+
+    What has a source stays with that.
+    """
+    asked = [demand.asked for demand in document.demands]
+    limited = dict.fromkeys(
+        each.once for each in asked if each.at_most is not None and not each.source_spans
+    )
     moved: set[int] = set()
     for phrase in limited:
         places = _Places(document, phrase)
