@@ -224,3 +224,8 @@ def test_what_a_caller_limits_is_demanded_no_more_often(
     assert [each.count for each in both.demanded] == counts
     limited = [each for each in both.counted if each.once == both.demanded[0].once]
     assert sum(each.at_most or 0 for each in limited) == 2
+
+
+def test_an_error_says_what_is_kept() -> None:
+    with pytest.raises(ConstraintError, match=r'kept\[0\] "https://x.org/aaa.* characters'):
+        combined("See https://x.org/" + "a" * 5000, keep=["urls"])

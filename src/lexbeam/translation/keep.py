@@ -20,13 +20,14 @@ from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
+from lexbeam.translation.nbest import distinct
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
 _UNITS = (
     r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"
     r"[nµμmcdk]?m[²³23]?|ha|[µμmcdk]?[lL]|[µμmk]?g|t|lbs?|oz|ft|mi|yd|mph|km/h|m/s|kn|"
     r"[nµμm]?s|min|h|[kMGT]?Hz|[mkMGT]?W|[kMG]?Wh|[mk]?V|[µμm]?A|mAh|[kM]?Pa|[mk]?bar|psi|"
-    r"[kM]?J|k?cal|[mk]?N|[kM]?Ω|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
+    r"[kM]?J|k?cal|[mk]?N|[kM]?[Ω\u2126]|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
 )
 _NUMBER = r"[+\-−±]?\d+(?:[.,'’\u00a0\u202f]\d+)*"
 
@@ -201,10 +202,13 @@ def _closes(address: str) -> bool:
 
 
 def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
-    """Return a translation in which what was kept has the spaces that it had in the source."""
+    """Return a translation in which what was kept has the spaces that it had in the source.
+
+    Translations that differ in nothing else are then one.
+    """
     if not kept:
         return translation
-    best = [_respaced(each, kept) for each in translation.nbest]
+    best = distinct(_respaced(each, kept) for each in translation.nbest)
     return replace(_respaced(translation, kept), nbest=best)
 
 

@@ -103,8 +103,8 @@ class SourceTerms:
         reader = Reader(self._languages[1])
         return SourceDemands(
             constraints=(
-                *_read(demands_of(text, kept), reader),
-                *map(_exactly, _read(terms, reader)),
+                *_read(demands_of(text, kept), reader, "kept"),
+                *map(_exactly, _read(terms, reader, "glossary")),
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
@@ -136,13 +136,18 @@ def _loaded(path: Path, changed: int) -> Glossary:  # noqa: ARG001  (part of the
     return Glossary.load(path)
 
 
-def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
-    """Return demands as constraints that know where their sources, or those of their parts, are."""
+def _read(
+    demands: Iterable[tuple[Any, SourceSpans]], reader: Reader, name: str
+) -> list[Constraint]:
+    """Return demands as constraints that know where their sources, or those of their parts, are.
+
+    ``name`` is what errors call them.
+    """
     shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
         spans.append(at)
-    constraints = reader.demands(shapes, "glossary")
+    constraints = reader.demands(shapes, name)
     return [
         replace(c, source_spans=at, is_from_source=True)
         if len(c.parts) == 1
