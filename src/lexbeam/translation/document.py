@@ -277,14 +277,6 @@ class Document:
         """Return where a text keeps to each demand."""
         return find_all(text, [demand.surface for demand in self.demands], starts)
 
-    @property
-    def reported(self) -> list[SpelledConstraint]:
-        """The demands with the counts and limits that they were given, to be reported."""
-        return [
-            demand.limited_to(given.count, given.at_most)
-            for demand, given in zip(self.demands, self.given, strict=True)
-        ]
-
     def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
         """Return the numbers of the demands that a text meets more often than they allow."""
         return find_excess(text, [demand.surface for demand in self.demands], starts)

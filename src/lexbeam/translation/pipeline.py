@@ -21,6 +21,7 @@ from lexbeam.translation.nbest import best_choices, worth_showing
 from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.spelled import SpelledConstraint
 
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
@@ -60,7 +61,7 @@ def _refuse_unmet(document: Document, best: Alternative) -> None:
 
     What the source demands, or may be given up, is reported as not met.
     """
-    for demand, report in zip(document.reported, best.constraints, strict=True):
+    for demand, report in zip(_as_given(document), best.constraints, strict=True):
         asked = demand.asked
         if report.met or asked.is_from_source or asked.soft is not None or asked.at_most is None:
             continue
@@ -68,6 +69,14 @@ def _refuse_unmet(document: Document, best: Alternative) -> None:
             f"no translation was found that has {quoted(asked.text)} "
             f"{_wanted(asked)}: drop it, or what has it too"
         )
+
+
+def _as_given(document: Document) -> list[SpelledConstraint]:
+    """Return the demands with the counts and limits that they were given, to be reported."""
+    return [
+        demand.limited_to(given.count, given.at_most)
+        for demand, given in zip(document.demands, document.given, strict=True)
+    ]
 
 
 def _wanted(asked: Constraint) -> str:
@@ -82,7 +91,7 @@ def _alternative(
 ) -> Alternative:
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
-    demands = document.reported
+    demands = _as_given(document)
     occurrences = find_met(text, [demand.surface for demand in demands], starts)
     excessive = set(document.find_excess(text, starts))
     reports = [
