@@ -167,6 +167,15 @@ def test_bytes_can_spell_anything(byte_processor: Processor) -> None:
     assert spelling.pieces == ()
 
 
+@pytest.mark.parametrize("byte", ["00", "09", "0A", "0D"])
+def test_no_byte_writes_nul_or_ends_a_line(byte_processor: Processor, byte: str) -> None:
+    target = TargetText(byte_processor)
+    blank, letter = (byte_processor.piece_to_id(f"<0x{each}>") for each in (byte, "61"))
+    assert target.decode([letter, blank, letter, blank]) == "a a"
+    assert target.decode([blank, letter]) == "a"
+    assert target.token_spans([letter, blank, letter]) == [(0, 1), (2, 2), (2, 3)]
+
+
 def test_decoding_leaves_control_and_padding_out(processor: Processor, target: TargetText) -> None:
     ids = [*target.spell("gato").ids, processor.eos_id(), processor.get_piece_size() + 3]
     assert target.decode(np.array(ids)) == "gato"

@@ -104,3 +104,21 @@ def test_a_limit_that_nothing_keeps_is_refused(translator: lexbeam.Translator) -
     limited = {"any": ["000", "x"], "exactly": 1, "case": "exact"}
     with pytest.raises(ConstraintError, match=r'that has "000 \| x" exactly once'):
         translator.translate("It costs 1,000. Yes.", [limited, {"suffix": "x"}], keep=["numbers"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ([{"text": "Datei", "exactly": 2}], 2),
+        ([{"text": "Datei", "at_most": 2}], 2),
+        (["Datei", {"text": "Datei", "exactly": 2}], 2),
+    ],
+)
+def test_terms_keep_to_the_limit_of_a_caller(
+    translator: lexbeam.Translator, asked: list[Any], count: int
+) -> None:
+    glossary = lexbeam.Glossary.from_terms({"file": "Datei"})
+    text = "The file, the file and the file."
+    result = translator.translate(text, constraints=asked, glossary=glossary)
+    assert times(result.text, "Datei") == count
+    assert all(report.met for report in result.constraints)

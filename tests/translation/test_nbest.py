@@ -29,6 +29,6 @@ def test_the_best_combinations_come_first(scores: list[list[float]], count: int)
 
 def test_what_nobody_would_choose_is_not_shown() -> None:
     texts = [("Hallo.", -0.2), ("Hallo!", -0.3), ("Hallo..", -0.4), ("Hallo", -0.5)]
-    texts += [("Guten Tag.", -1.1), ("Guten Abend.", -1.3)]
+    texts += [("Hallo!", -0.6), ("Guten Tag.", -1.1), ("Guten Abend.", -1.3)]
     shown = worth_showing([Alternative(text, score) for text, score in texts])
     assert [each.text for each in shown] == ["Hallo.", "Hallo!", "Guten Tag."]

@@ -39,7 +39,8 @@ def test_each_text_has_its_own_settings(translator: Translator) -> None:
     assert together == [translator.translate_each([request])[0] for request in requests]
     found = [each for each in together if isinstance(each, Translation)]
     assert len(found) == len(requests)
-    assert [len(each.nbest) > 1 for each in found] == [False, False, False, True, False, False]
+    wanted = [each.signature.settings.nbest for each in found if each.signature is not None]
+    assert wanted == [1, 1, 1, 3, 1, 1]
     assert found[1].constraints[0].text == "gato"
     assert found[5].constraints[0].price is not None
 
@@ -131,8 +132,12 @@ def test_what_is_wrong_with_lists_is_named(
 
 def test_settings_as_an_object(translator: Translator) -> None:
     settings = TextSettings(nbest=2)
-    assert len(translator.translate(TEXT, settings=settings).nbest) == 2
-    assert len(translator.translate([TEXT], settings=settings)[0].nbest) == 2
+    for found in (
+        translator.translate(TEXT, settings=settings),
+        *translator.translate([TEXT], settings=settings),
+    ):
+        assert found.signature is not None
+        assert found.signature.settings == settings
     with pytest.raises(SettingError, match="given twice"):
         translator.translate(TEXT, settings=settings, nbest=3)
 

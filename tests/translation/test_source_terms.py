@@ -206,3 +206,26 @@ def test_wrong_settings_are_errors(translator: Translator) -> None:
         translator.translate("The cat.", glossary=3)  # type: ignore[call-overload]
     with pytest.raises(InputError, match="must be a string"):
         translator.translate([None], glossary=GLOSSARY)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "counts"),
+    [
+        ("mat mat mat", {"text": "tapete", "exactly": 2}, [2, 1]),  # it may be esteira
+        ("cat cat cat", {"text": "gato", "exactly": 2}, [2]),
+        ("cat cat cat", {"text": "gato", "at_most": 2}, [1, 1]),
+        ("cat cat cat", {"any": ["gato", "gata"], "exactly": 2}, [2, 1, 1]),
+    ],
+)
+def test_what_a_caller_limits_is_demanded_no_more_often(
+    text: str, asked: Any, counts: list[int]
+) -> None:
+    both = combined(text, [asked])
+    assert [each.count for each in both.demanded] == counts
+    limited = [each for each in both.counted if each.once == both.demanded[0].once]
+    assert sum(each.at_most or 0 for each in limited) == 2
+
+
+def test_an_error_says_what_is_kept() -> None:
+    with pytest.raises(ConstraintError, match=r'kept\[0\] "https://x.org/aaa.* characters'):
+        combined("See https://x.org/" + "a" * 5000, keep=["urls"])

@@ -44,7 +44,7 @@ def limits(demanded: Any) -> list[int | None]:
 def test_terms_that_share_words_have_no_limit(shapes: list[Any], expected: list[Any]) -> None:
     asked = terms(*shapes)
     assert limits(limit_terms(asked.demanded, Constraints())) == expected
-    assert limits(lift_limits(asked)) == expected
+    assert limits(lift_limits(asked, "")) == expected
 
 
 def test_in_several_sentences_nothing_stands_in_for_a_term() -> None:
@@ -53,12 +53,12 @@ def test_in_several_sentences_nothing_stands_in_for_a_term() -> None:
         limited = limit_terms(term, own)
         assert limits(limited) == [1]
         both = Constraints((*own.demanded, *limited), prefix=own.prefix)
-        assert limits(lift_limits(both))[-1] is None
+        assert limits(lift_limits(both, "cat"))[-1] is None
 
 
 def test_what_a_caller_limits_stays_limited() -> None:
     asked = Constraints.build([{"text": "gato", "exactly": 1}, "o gato"], prefix="Gato ")
-    assert limits(lift_limits(asked)) == [1, None]
+    assert limits(lift_limits(asked, "")) == [1, None]
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,31 @@ def test_a_term_is_not_in_what_is_written_in_another_case() -> None:
     small = Constraints.build([{"text": "das Haus", "count": 2}])
     assert limits(limit_terms(term, large)) == [1]
     assert limits(limit_terms(term, small)) == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "keep", "asked"),
+    [
+        ("Open {a}. Close {b}.", "placeholders", [{"order": ["{b}", "{a}"]}]),
+        ("Open {a}. Close {b}.", "placeholders", [{"suffix": "{a}"}]),
+        ("Open {a}. Close {a}.", "placeholders", ["Datei {a}"]),
+        ("Press <b>OK</b> or cancel.", "markup", [{"gap": ["<b>", "</b>"], "within": 1}]),
+        ("Press <b>OK</b> or cancel.", "markup", [{"suffix": "</b>"}]),
+    ],
+)
+def test_what_is_kept_stands_as_often_as_in_the_source(
+    translator: lexbeam.Translator, text: str, keep: str, asked: list[Any]
+) -> None:
+    """What a caller asks for beside it has the same occurrences."""
+    glossary = Glossary.from_terms({"OK": "Gut", "cancel": "Abbrechen"})
+    result = translator.translate(text, asked, keep=[keep], glossary=glossary)
+    assert all(report.met for report in result.constraints)
+    for kept in ("{a}", "{b}", "<b>", "</b>"):
+        assert result.text.count(kept) == text.count(kept)
+
+
+def test_a_number_beside_quantities_is_kept(translator: lexbeam.Translator) -> None:
+    text = "Add 5 km, 5 km, 5 m and 5 to 5 %."
+    result = translator.translate(text, keep=["quantities", "numbers"])
+    assert result.text.count("5") == 5
+    assert all(report.met for report in result.constraints)

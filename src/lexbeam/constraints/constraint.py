@@ -142,6 +142,11 @@ class Constraint(ABC):
         return replace(self, count=1, at_most=None)
 
     @property
+    def is_limited_by_caller(self) -> bool:
+        """Whether a caller says how often it may occur in the whole text."""
+        return self.at_most is not None and not self.is_from_source
+
+    @property
     def text(self) -> str:
         """The constraint in short, for people: ``fängt … an``, ``Fabrik | Werk``."""
         return " … ".join(" | ".join(part) for part in self.parts)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
-from lexbeam.constraints.counting import least_inside
+from lexbeam.constraints.counting import least_inside, share_limits
 from lexbeam.constraints.kinds import Phrase
+from lexbeam.constraints.overlaps import refuse_overlaps
 from lexbeam.constraints.parsing import Reader
 from lexbeam.constraints.phrases import clean_prefix
 from lexbeam.errors import ConstraintError, quoted, times
@@ -44,6 +46,11 @@ class Constraints:
                 _refuse_contradiction(demanded, avoided)
         self._refuse_too_many()
 
+    @cached_property
+    def counted(self) -> list[Constraint]:
+        """What is demanded, equal ones with shares of a caller's limit (`share_limits`)."""
+        return share_limits(self.demanded)
+
     def _refuse_too_many(self) -> None:
         """Refuse what needs a phrase more often than the phrase may occur."""
         allowed = self._limits()
@@ -51,10 +58,11 @@ class Constraints:
             return
         begun = [_whole_words(self.prefix)] if _whole_words(self.prefix).parts else []
         wanted: Counter[Constraint] = Counter()
-        for each in (*self.demanded, *begun):
+        for each in (*self.counted, *begun):
             if each.soft is None and not each.at_start:
                 wanted[each.once] += each.count
         for phrase, most in allowed.items():
+            refuse_overlaps(phrase, most, self.demanded, self.avoid)
             for other, count in wanted.items():
                 if other == phrase:
                     continue
@@ -66,19 +74,13 @@ class Constraints:
                     )
 
     def _limits(self) -> dict[Constraint, int]:
-        """Return how often callers let phrases occur: equal ones as often as all of them say.
-
-        One of several equal ones without a limit may occur as often as it likes.
-        """
-        limits: dict[Constraint, list[int | None]] = {}
+        """Return how often callers let phrases occur in the whole text."""
+        limits: dict[Constraint, int] = {}
         for each in self.demanded:
-            if len(each.parts) == 1 and not each.is_from_source:
-                limits.setdefault(each.once, []).append(each.at_most)
-        return {
-            phrase: sum(most for most in given if most is not None)
-            for phrase, given in limits.items()
-            if None not in given
-        }
+            if each.is_limited_by_caller:
+                most = each.at_most or 0
+                limits[each.once] = min(most, limits.get(each.once, most))
+        return limits
 
     @classmethod
     def build(

@@ -7,12 +7,63 @@ others need for certain is a matter of their texts alone, whatever the tokens.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.matching import Occurrence
+from lexbeam.constraints.matching import Occurrence, find_all
+from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.text.casing import capitalised
 from lexbeam.text.word_boundaries import are_glued, contains, occurrences, stands_alone
+
+
+def share_limits(demanded: Sequence[Constraint]) -> list[Constraint]:
+    """Return constraints of which equal ones share the limit that a caller has set.
+
+    A limit is one on the whole text, and so is the count beside it: what a caller's equal
+    constraints without a limit ask for, all together, is part of that count. What the source
+    demands comes on top. Each keeps its own share, the first with the limit has the rest.
+
+    Raises:
+        ConstraintError: they ask for more than the limit.
+    """
+    equal: dict[Constraint, list[int]] = {}
+    for number, each in enumerate(demanded):
+        equal.setdefault(each.once, []).append(number)
+    shared = list(demanded)
+    for numbers in equal.values():
+        limited = [i for i in numbers if demanded[i].is_limited_by_caller]
+        if not limited or len(numbers) == 1:
+            continue
+        limit = min(demanded[i].at_most or 0 for i in limited)
+        terms = sum(demanded[i].count for i in numbers if demanded[i].is_from_source)
+        others = sum(demanded[i].count for i in numbers if i not in limited)
+        count = terms + max(others - terms, *(demanded[i].count for i in limited))
+        if count > limit:
+            raise ConstraintError(
+                f"{quoted(demanded[limited[0]].text)} may occur {times(limit)}, but is demanded "
+                f"{times(count)}: drop one of them"
+            )
+        for i in numbers:
+            own = 0 if i in limited else demanded[i].count
+            shared[i] = replace(demanded[i], count=own, at_most=own)
+        first = limited[0]
+        shared[first] = replace(demanded[first], count=count - others, at_most=limit - others)
+    return shared
+
+
+def find_met(
+    text: str, demanded: Sequence[Constraint], starts: Sequence[int] = (0,)
+) -> list[list[Occurrence]]:
+    """Return the occurrences of each constraint, at most as many as it asks for.
+
+    Equal constraints get different occurrences; but one with a limit speaks of the whole text.
+    """
+    shared = share_limits(demanded)
+    return [
+        found if own.count == each.count else each.find(text, each.count, starts)
+        for each, own, found in zip(demanded, shared, find_all(text, shared, starts), strict=True)
+    ]
 
 
 def least_inside(phrase: Constraint, other: Constraint) -> int:
@@ -21,14 +72,14 @@ def least_inside(phrase: Constraint, other: Constraint) -> int:
     Only what is certain counts: what may be written in another case than the phrase need not be
     one, and what may overlap with itself can share occurrences.
     """
-    times = 1 if other.at_end else other.count
+    copies = 1 if other.at_end else other.count
     if len(other.parts) == len(other.parts[0]) == 1:
         form = other.parts[0][0]
         ends = [found[-1][1] for found in _certain(phrase, form, other)]
-        return len(ends) + (times - 1) * min(
+        return len(ends) + (copies - 1) * min(
             sum(end > shared for end in ends) for shared in _shared_with_itself(form)
         )
-    return times * sum(
+    return copies * sum(
         min(sum(1 for _ in _certain(phrase, form, other)) for form in part) for part in other.parts
     )
 
@@ -67,7 +118,7 @@ def find_countable(demanded: Sequence[Constraint]) -> list[bool]:
     chained = [
         form for each in demanded if len(each.parts) > 1 for part in each.parts for form in part
     ]
-    unlimited = {each.once for each in demanded if each.at_most is None}
+    unlimited = {each.once for each in demanded if each.at_most != each.count}
     countable = []
     for each in demanded:
         is_exact = each.at_most is not None and each.at_most == each.count

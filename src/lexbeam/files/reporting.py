@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import find_all
+from lexbeam.constraints.counting import find_met
 from lexbeam.errors import LexbeamError
 from lexbeam.files.engine import Translates
 from lexbeam.translation.reporting import Reporter
@@ -67,7 +67,7 @@ class FileReporter:
         demanded = self._terms.find(source).added_to(asked).demanded
         priced = result.constraints if isinstance(result, Translation) else []
         costs = {report.text: report.price for report in priced}
-        found = find_all(target, demanded)
+        found = find_met(target, demanded)
         return [
             report_on(constraint, target, occurrences, costs.get(constraint.text))
             for constraint, occurrences in zip(demanded, found, strict=True)

@@ -127,10 +127,10 @@ class Speller:
 
     def _all_demands(self, asked: Constraints) -> list[Tokens | Pattern]:
         """Return what the search has to place for all constraints of a sentence."""
-        countable = find_countable(asked.demanded)
+        countable = find_countable(asked.counted)
         return [
             each
-            for demand, is_exact in zip(asked.demanded, countable, strict=True)
+            for demand, is_exact in zip(asked.counted, countable, strict=True)
             for each in self.demands(demand, is_exact)
         ]
 
@@ -203,7 +203,7 @@ class Speller:
         if not asked.avoid and all(each.at_most is None for each in asked.demanded):
             return True
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True).strip()
-        return not find_excess(text, asked.demanded) and not any(
+        return not find_excess(text, asked.counted) and not any(
             matches(text, form, "exact", (), each.compound)
             for each in asked.avoid
             for form in _variants(each.parts[0], each.case)

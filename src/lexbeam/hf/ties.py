@@ -148,7 +148,7 @@ def _tie(asked: Constraints, source: Source | None) -> dict[int, list[int]]:
                 f"the source {list(each.source)} of {quoted(each.text)} is counted in characters "
                 "of the text, which is not known here: give the texts as sources"
             )
-    found = find_sources(asked, source.text).demanded
+    found = find_sources(asked, source.text).counted
     copies = [(each, copy) for each in found for copy in range(each.count)]
     ties = {
         index: tokens_in(source.spans, each.source_spans[copy])

@@ -26,7 +26,7 @@ from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
 from lexbeam.text.token_offsets import spans_between, token_offsets
-from lexbeam.text.vocabulary import SPACE, Processor, written_by_pieces
+from lexbeam.text.vocabulary import SPACE, Processor, without_blank_bytes, written_by_pieces
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
@@ -151,7 +151,7 @@ class TargetText:
     def _place(self, ids: Iterable[int]) -> tuple[list[str], list[Placed]]:
         """Return the pieces of an output, and what it shows otherwise than they write it."""
         tokens = [int(i) for i in ids]
-        pieces, unknown = self.pieces(tokens), self._processor.unk_id()
+        pieces, unknown = without_blank_bytes(self.pieces(tokens)), self._processor.unk_id()
         placed = [] if self._literals is None else list(self._literals.placed(tokens))
         shown = {index for each in placed for index in range(each.start, each.end)}
         known = tokens if self._literals is None else self._literals.known(tokens)

@@ -13,6 +13,11 @@ from typing import Any, Protocol
 SPACE = "▁"
 """How a space is written inside a piece."""
 
+_BLANK_BYTES = frozenset(
+    f"<0x{code:02X}>" for code in range(0x20) if not code or chr(code).isspace()
+)
+"""Bytes that are no part of any phrase: NUL, tabs, ends of lines."""
+
 
 class Processor(Protocol):
     """A vocabulary: pieces, and their ids."""
@@ -55,6 +60,17 @@ class Processor(Protocol):
 
     def is_unused(self, ids: list[int], /) -> list[bool]:
         """Return whether each id is one that no text is cut into."""
+
+
+def without_blank_bytes(pieces: list[str]) -> list[str]:
+    """Return pieces with a space for bytes that are no part of a text."""
+    if _BLANK_BYTES.isdisjoint(pieces):
+        return pieces
+    following = [*pieces[1:], ""]
+    return [
+        piece if piece not in _BLANK_BYTES else "" if after.startswith(SPACE) else SPACE
+        for piece, after in zip(pieces, following, strict=True)
+    ]
 
 
 def written_by_pieces(processor: Processor, size: int) -> Iterator[str]:

@@ -13,11 +13,11 @@ def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypo
     text = document.text_of(sentence, hypothesis)
     if document.avoidance.find(text):
         return False
-    demands = {piece.unit: document.demand(piece.unit) for piece in sentence.assigned}
+    numbers = sorted({document.units[piece.unit] for piece in sentence.assigned})
     wanted = [
         document.demand(piece.unit).surface.cut(piece.first, piece.last)
         for piece in sentence.assigned
     ]
     if not all(find_all(text, wanted)):
         return False
-    return not find_excess(text, list({demand.surface: None for demand in demands.values()}))
+    return not find_excess(text, [document.demands[number].surface for number in numbers])

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint import Constraint, Part
 from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
@@ -83,26 +83,28 @@ def count_other_uses(
     """Return how often a draft says terms for other words than their sources, by their numbers.
 
     *Nation* is *nação*, too, where *nação* is the term for *country*. What is kept as it is in the
-    source has no other use, and what callers ask for exactly so often stays as it is. A term that
-    translates two words of the source, each as a term of its own, has no other use at either.
+    source has no other use, and what callers limit stays so. A term that translates two words of
+    the source, each as a term of its own, has no other use at either.
     """
     if draft.attention is None:
         return {}
     numbers: set[int] = set()
-    sources: dict[tuple[tuple[str, ...], ...], set[int]] = {}
+    sources: dict[Part, set[int]] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         number = document.units[sentence.assigned[index].unit]
         numbers.add(number)
-        sources.setdefault(document.demands[number].surface.parts, set()).update(tokens)
+        sources.setdefault(document.demands[number].surface.parts[0], set()).update(tokens)
     text, spans = document.text_of(sentence, draft), document.target.token_spans(draft.tokens)
+    limited = {each.once for each in document.given if each.is_limited_by_caller}
     uses: dict[int, int] = {}
     for number in sorted(numbers):
         demand = document.demands[number]
         asked = demand.asked
-        if asked.compound or not asked.is_from_source or asked.is_source_in(document.text):
+        is_fixed = not asked.is_from_source or asked.once in limited
+        if asked.compound or is_fixed or asked.is_source_in(document.text):
             continue
         said = [tokens_in(spans, part) for part, *_ in demand.surface.find(text, len(text))]
-        tied = sorted(sources[demand.surface.parts])
+        tied = sorted(sources[demand.surface.parts[0]])
         uses[number] = sum(_is_for_others(draft.attention[place], tied) for place in said)
     return {number: count for number, count in uses.items() if count}
 

@@ -71,11 +71,13 @@ class Document:
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, self.vocabulary)
         parts = _cut(text, source, max_source_length, settings.split)
-        demanded = lift_limits(constraints) if len(parts) > 1 else constraints.demanded
+        self.given = constraints.demanded
+        """What is demanded, as it was given."""
+        demanded = lift_limits(constraints, text) if len(parts) > 1 else constraints.counted
         self.demands = limit_exact(
             [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
         )
-        self.units = number_units(constraints.demanded)
+        self.units = number_units(demanded)
         if not parts and (constraints.demanded or constraints.prefix):
             parts = [Part("", "")]  # nothing to translate, and yet something to say
         self.sentences = [

@@ -8,6 +8,7 @@ what was kept the spaces that it had in the source.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +21,14 @@ from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
+from lexbeam.translation.nbest import distinct
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
 _UNITS = (
     r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"
     r"[nµμmcdk]?m[²³23]?|ha|[µμmcdk]?[lL]|[µμmk]?g|t|lbs?|oz|ft|mi|yd|mph|km/h|m/s|kn|"
     r"[nµμm]?s|min|h|[kMGT]?Hz|[mkMGT]?W|[kMG]?Wh|[mk]?V|[µμm]?A|mAh|[kM]?Pa|[mk]?bar|psi|"
-    r"[kM]?J|k?cal|[mk]?N|[kM]?Ω|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
+    r"[kM]?J|k?cal|[mk]?N|[kM]?[Ω\u2126]|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
 )
 _NUMBER = r"[+\-−±]?\d+(?:[.,'’\u00a0\u202f]\d+)*"
 
@@ -148,7 +150,8 @@ def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[S
 def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]:
     """Return the demands by which an output has all that is kept, with their offsets in the source.
 
-    Each is demanded as often as it occurs in the source, no more and no less. Capitals count.
+    Each is demanded as often as it occurs in the source, within other things that are kept as well,
+    no more and no less. Capitals count.
     Several tags are demanded in the order of the source, so that well-formed markup stays
     well-formed; the offsets of the order are those of its tags.
     """
@@ -161,14 +164,21 @@ def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]
     if len(tags) > 1:
         at_tags = tuple((each.start, each.end) for each in found)
         demands.append(({"order": tags, "case": "exact"}, at_tags))
-    for phrase, at in spans.items():
-        times = len(list(islice(occurrences(text, phrase), MAX_COUNT + 1)))
-        if len(at) == times <= MAX_COUNT:
-            exactly = {"text": phrase, "case": "exact", "exactly": times}
+    for phrase, own in spans.items():
+        there = list(islice(occurrences(text, phrase), MAX_COUNT + 1))
+        at = sorted({*own, *(span for span in there if _is_inside(span, kept))})
+        if len(at) == len(there) <= MAX_COUNT:
+            exactly = {"text": phrase, "case": "exact", "exactly": len(at)}
             demands.append((exactly, tuple(at)))
         elif phrase not in tags or len(tags) == 1:
             demands += [({"text": phrase, "case": "exact"}, (span,)) for span in at]
     return demands
+
+
+def _is_inside(span: Span, kept: Sequence[Kept]) -> bool:
+    """Return whether a span of the source is in something that is kept."""
+    number = bisect_right(kept, span[0], key=lambda each: each.start) - 1
+    return number >= 0 and span[1] <= kept[number].end
 
 
 def _trimmed(text: str, span: Span) -> Span:
@@ -194,10 +204,13 @@ def _closes(address: str) -> bool:
 
 
 def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
-    """Return a translation in which what was kept has the spaces that it had in the source."""
+    """Return a translation in which what was kept has the spaces that it had in the source.
+
+    Translations that differ in nothing else are then one.
+    """
     if not kept:
         return translation
-    best = [_respaced(each, kept) for each in translation.nbest]
+    best = distinct(_respaced(each, kept) for each in translation.nbest)
     return replace(_respaced(translation, kept), nbest=best)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
 from lexbeam.translation.results import Alternative
@@ -35,15 +35,23 @@ def best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[in
     return best
 
 
+def distinct(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Return alternatives, the best first, each text once."""
+    first: dict[str, Alternative] = {}
+    for each in alternatives:
+        first.setdefault(each.text, each)
+    return list(first.values())
+
+
 def worth_showing(alternatives: Sequence[Alternative]) -> list[Alternative]:
     """Return alternatives, the best first, without those that nobody would choose.
 
-    These are far behind the best one, or have the words of a better one with a punctuation mark
-    too many or too few: *Hallo..* beside *Hallo.*
+    These are far behind the best one, or have its text, or have the words of a better one with a
+    punctuation mark too many or too few: *Hallo..* beside *Hallo.*
     """
     shown: list[Alternative] = []
     marks_of: dict[tuple[str, ...], int] = {}
-    for each in alternatives:
+    for each in distinct(alternatives):
         words, marks = tuple(_WORD.findall(each.text)), len(_MARK.findall(each.text))
         is_near = each.score >= alternatives[0].score - FAR
         if is_near and marks_of.setdefault(words, marks) == marks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.counting import find_met
 from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.alignment import align_document
@@ -20,6 +21,7 @@ from lexbeam.translation.nbest import best_choices, worth_showing
 from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.spelled import SpelledConstraint
 
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
@@ -59,7 +61,7 @@ def _refuse_unmet(document: Document, best: Alternative) -> None:
 
     What the source demands, or may be given up, is reported as not met.
     """
-    for demand, report in zip(document.demands, best.constraints, strict=True):
+    for demand, report in zip(_as_given(document), best.constraints, strict=True):
         asked = demand.asked
         if report.met or asked.is_from_source or asked.soft is not None or asked.at_most is None:
             continue
@@ -67,6 +69,14 @@ def _refuse_unmet(document: Document, best: Alternative) -> None:
             f"no translation was found that has {quoted(asked.text)} "
             f"{_wanted(asked)}: drop it, or what has it too"
         )
+
+
+def _as_given(document: Document) -> list[SpelledConstraint]:
+    """Return the demands with the counts and limits that they were given, to be reported."""
+    return [
+        demand.limited_to(given.count, given.at_most)
+        for demand, given in zip(document.demands, document.given, strict=True)
+    ]
 
 
 def _wanted(asked: Constraint) -> str:
@@ -81,11 +91,12 @@ def _alternative(
 ) -> Alternative:
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
-    occurrences = document.find(text, starts)
+    demands = _as_given(document)
+    occurrences = find_met(text, [demand.surface for demand in demands], starts)
     excessive = set(document.find_excess(text, starts))
     reports = [
         demand.report(text, found, costs.get(number), number in excessive)
-        for number, (demand, found) in enumerate(zip(document.demands, occurrences, strict=True))
+        for number, (demand, found) in enumerate(zip(demands, occurrences, strict=True))
     ]
     demanded = [span for found in occurrences for occurrence in found for span in occurrence]
     unavoided = [text[slice(*span)] for span in document.avoidance.find(text, starts, demanded)]

@@ -17,6 +17,7 @@ from itertools import groupby
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import Occurrence
 from lexbeam.translation.document import Document
+from lexbeam.translation.gathering import gather
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState
 
@@ -50,7 +51,7 @@ def place_missing(document: Document) -> JobGenerator[None]:
         if not missing:
             break
         yield from _assign_by_drafts(document, missing)
-        units = set(missing)
+        units = {*missing, *gather(document)}
         yield from document.search(_not_searched_so(document, units, searched))
         tried_soft |= {unit for unit in units if document.is_soft(unit)}
     if document.settings.nbest > 1:  # the alternatives must say it too

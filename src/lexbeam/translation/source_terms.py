@@ -47,11 +47,12 @@ class SourceDemands:
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
 
-        The caller comes first: a phrase that he demands is not demanded once more, nor avoided.
+        The caller comes first: a phrase that he demands is not demanded once more, nor avoided,
+        and what he limits is demanded no more often than that.
         """
         if not (self.constraints or self.avoid):
             return asked
-        phrases = [each for each in asked.demanded if _is_firm_phrase(each)]
+        phrases = [each for each in asked.counted if _is_firm_phrase(each)]
         forms = {form for phrase in phrases for form in phrase.parts[0]}
         avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
         found = _besides(phrases, self.constraints)
@@ -102,8 +103,8 @@ class SourceTerms:
         reader = Reader(self._languages[1])
         return SourceDemands(
             constraints=(
-                *_read(demands_of(text, kept), reader),
-                *map(_exactly, _read(terms, reader)),
+                *_read(demands_of(text, kept), reader, "kept"),
+                *map(_exactly, _read(terms, reader, "glossary")),
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
@@ -135,13 +136,18 @@ def _loaded(path: Path, changed: int) -> Glossary:  # noqa: ARG001  (part of the
     return Glossary.load(path)
 
 
-def _read(demands: Iterable[tuple[Any, SourceSpans]], reader: Reader) -> list[Constraint]:
-    """Return demands as constraints that know where their sources, or those of their parts, are."""
+def _read(
+    demands: Iterable[tuple[Any, SourceSpans]], reader: Reader, name: str
+) -> list[Constraint]:
+    """Return demands as constraints that know where their sources, or those of their parts, are.
+
+    ``name`` is what errors call them.
+    """
     shapes, spans = [], []
     for shape, at in demands:
         shapes.append(shape)
         spans.append(at)
-    constraints = reader.demands(shapes, "glossary")
+    constraints = reader.demands(shapes, name)
     return [
         replace(c, source_spans=at, is_from_source=True)
         if len(c.parts) == 1
@@ -181,16 +187,51 @@ def _besides(asked: Sequence[Constraint], found: Sequence[Constraint]) -> list[C
     left = Counter[frozenset[str]]()
     for phrase in asked:
         left[frozenset(phrase.parts[0])] += phrase.count
+    limits = _Limits(asked)
     besides = []
     for constraint in found:
         count = constraint.count
         if _is_firm_phrase(constraint):
             count -= _use_up(left, frozenset(constraint.parts[0]), count)
+            count = limits.take(constraint, count)
         if count == constraint.count:
             besides.append(constraint)
         elif count:
             besides.append(_with_count(constraint, count))
     return besides
+
+
+class _Limits:
+    """How often terms may be demanded beside the phrases that a caller limits."""
+
+    def __init__(self, asked: Sequence[Constraint]) -> None:
+        self._most: Counter[Constraint] = Counter()
+        self._counts: Counter[Constraint] = Counter()
+        for phrase in asked:
+            if phrase.at_most is not None:
+                self._most[phrase.once] += phrase.at_most
+                self._counts[phrase.once] += phrase.count
+
+    def take(self, term: Constraint, count: int) -> int:
+        """Return how often a term may be demanded, at most ``count`` times, and take that away.
+
+        A phrase with the forms of the term alone is another of its occurrences; one that has more
+        forms may be written as the term.
+        """
+        forms = set(term.parts[0])
+        around = [
+            phrase
+            for phrase in self._most
+            if forms <= set(phrase.parts[0])
+            and not term.compound
+            and (term.case != "any" or phrase.case == "any")
+        ]
+        for phrase in around:
+            own = self._counts[phrase] if forms == set(phrase.parts[0]) else 0
+            count = min(count, self._most[phrase] - own)
+        for phrase in around:
+            self._most[phrase] -= count
+        return count
 
 
 def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) -> int:

@@ -74,9 +74,14 @@ class SpelledConstraint:
         """Return the same, which may occur so many times more often; without a limit, as it is."""
         if self.asked.at_most is None:
             return self
-        most = self.asked.at_most + times
-        asked, surface = replace(self.asked, at_most=most), replace(self.surface, at_most=most)
-        return replace(self, asked=asked, surface=surface, is_limited=False)
+        more = self.limited_to(self.asked.count, self.asked.at_most + times)
+        return replace(more, is_limited=False)
+
+    def limited_to(self, count: int, at_most: int | None) -> SpelledConstraint:
+        """Return the same, demanded so many times, and allowed at most so many."""
+        asked = replace(self.asked, count=count, at_most=at_most)
+        surface = replace(self.surface, count=count, at_most=at_most)
+        return replace(self, asked=asked, surface=surface)
 
     @property
     def is_plain(self) -> bool:

@@ -23,7 +23,9 @@ def limit_terms(found: Sequence[Constraint], asked: Constraints) -> list[Constra
     """
     limited = []
     for constraint in _without_shared(found, found):
-        others = [each for each in (*asked.demanded, *found) if each.once != constraint.once]
+        # Chains of the source are of what is kept, and have no more of it.
+        phrases = [each for each in found if each.is_phrase]
+        others = [each for each in (*asked.demanded, *phrases) if each.once != constraint.once]
         equal = sum(each.count for each in found if each.once == constraint.once)
         needed = sum(least_inside(constraint, each) for each in others)
         begun = sum(_count(form, asked.prefix) for form in constraint.parts[0])
@@ -34,13 +36,24 @@ def limit_terms(found: Sequence[Constraint], asked: Constraints) -> list[Constra
     return limited
 
 
-def lift_limits(asked: Constraints) -> list[Constraint]:
+def lift_limits(asked: Constraints, text: str) -> list[Constraint]:
     """Return what is demanded of a text of several sentences.
 
     Terms that others may have in them have no limit: a term goes to the sentence of its source,
-    the prefix to the first one, and what a caller asks for to any.
+    the prefix to the first one, and what a caller asks for to any. But what is kept stands as often
+    as in the source: where a caller has it in what he asks for, it goes with that.
     """
-    return _without_shared(asked.demanded, asked.demanded, asked.prefix)
+    lifted = _without_shared(asked.counted, asked.demanded, asked.prefix)
+    chains = [each for each in asked.demanded if not each.is_from_source and each.soft is None]
+    return [
+        replace(each, source_spans=())
+        if each.at_most is not None
+        and each.is_from_source
+        and each.is_source_in(text)
+        and 0 < sum(least_inside(each, chain) for chain in chains) <= each.count
+        else without
+        for each, without in zip(asked.counted, lifted, strict=True)
+    ]
 
 
 def _without_shared(

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.counting import find_met
+from lexbeam.errors import ConstraintError
+
+TWICE = {"text": "gato", "exactly": 2}
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts", "limits"),
+    [
+        (["gato", "gato"], [1, 1], [None, None]),
+        ([TWICE, "gato"], [1, 1], [1, 1]),
+        (["gato", "gato", TWICE], [1, 1, 0], [1, 1, 0]),
+        ([TWICE, TWICE], [2, 0], [2, 0]),
+        (["gato", {"text": "gato", "at_most": 3}], [1, 0], [1, 2]),
+        ([TWICE, "gata"], [2, 1], [2, None]),
+    ],
+)
+def test_a_limit_is_one_on_the_whole_text(
+    asked: list[Any], counts: list[int], limits: list[int | None]
+) -> None:
+    shared = Constraints.build(asked).counted
+    assert ([each.count for each in shared], [each.at_most for each in shared]) == (counts, limits)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["gato", "gato", {"text": "gato", "exactly": 1}],
+        [TWICE, {"text": "gato", "exactly": 1}],
+        [{"text": "gato", "count": 2}, {"text": "gato", "at_most": 1}],
+    ],
+)
+def test_more_than_the_limit_is_refused(asked: list[Any]) -> None:
+    with pytest.raises(ConstraintError, match="may occur once, but is demanded twice"):
+        Constraints.build(asked)
+
+
+def test_what_has_a_limit_is_met_by_what_others_are_met_by() -> None:
+    demanded = Constraints.build(["gato", "gato", TWICE]).demanded
+    first, second = ((0, 4),), ((5, 9),)
+    assert find_met("gato gato", demanded) == [[first], [second], [first, second]]
+    assert find_met("gato", demanded) == [[first], [], [first]]
