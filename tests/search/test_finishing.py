@@ -312,6 +312,14 @@ def test_an_output_at_its_limit_ends_by_the_best_of_several_tokens(
     assert found.log_prob == pytest.approx(np.log(0.8) + np.log(0.98), abs=1e-4)
 
 
+def test_a_whole_prefix_may_end_by_any_of_several_tokens() -> None:
+    table = _table([[0.1, 0.1, 0.8], [0.1, 0.1, 0.8], [1e-6, 0.98, 0.02]])
+    scorer = TableScorer(table, bos=0, eos=0)
+    scorer.ends = [0, 1]  # type: ignore[attr-defined]
+    asked: dict[str, Any] = {"prefix": [[2]], "whole_prefix": [True], "boundary": [1, 0, 0]}
+    assert decode(scorer, [None], max_length=1, **asked)[0][0].end == 1
+
+
 def test_the_limit_of_one_sentence_changes_nothing_in_another() -> None:
     scorer: Any = random_table(5)
     scorer.ends = [1, 4]

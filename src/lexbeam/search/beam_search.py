@@ -91,7 +91,7 @@ def decode(
     _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough)
     ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
     settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
-    words = WordBoundaries.of(boundary, closing, size, scorer.eos, starting, joining, marking)
+    words = WordBoundaries.of(boundary, closing, size, [*ends], starting, joining, marking)
     asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
     if not (requests := read_requests(number, *asked)):
         return []

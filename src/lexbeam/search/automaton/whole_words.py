@@ -9,6 +9,7 @@ enough to be a part of a compound. So tokens also say how they join the parts of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,7 @@ class WordBoundaries:
         boundary: ArrayLike | None,
         closing: ArrayLike | None,
         vocabulary_size: int,
-        eos: int,
+        ends: int | Sequence[int],
         starting: ArrayLike | None = None,
         joining: ArrayLike | None = None,
         marking: ArrayLike | None = None,
@@ -62,7 +63,7 @@ class WordBoundaries:
         named = {"boundary": boundary, "closing": closing, "starting": starting}
         for name, given in (named | {"marking": marking}).items():
             marks.append(_read_marks(name, given, vocabulary_size))
-        marks[0][eos] = True
+        marks[0][ends] = True
         if joining is None:
             none = np.zeros(vocabulary_size, np.uint8)
             return cls(marks[0], marks[1], marks[2], none, marks[3])
