@@ -15,7 +15,9 @@ from fuzz.main import main
 from fuzz.model_checks import MODELS
 from fuzz.text_checks import text_kind
 from fuzz.time_checks import TIME
-from fuzz.token_checks import TOKEN
+from fuzz.token_checks import TOKEN, check
+from fuzz.token_problems import Marks, Problem, Sentence
+from lexbeam.search import Form, Pattern
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +43,15 @@ def test_a_broken_promise_is_shown_as_small_as_it_gets() -> None:
     assert tally.failures[0].reproduction.splitlines()[-1] == "11"
     assert "--seed 1 --first" in tally.failures[0].reproduction
     assert run(kind, seed=1, problems=50) == tally
+
+
+def test_forms_that_are_avoided_share_no_tokens() -> None:
+    """Of *0* and *0 3* without *3*, only *0* is left: its occurrences have nothing to share."""
+    forms = Form((0,), goes_on=True), Form((0, 3), inside=True, goes_on=True)
+    marks = Marks((False, False, True, False), (False,) * 4, (False,) * 4, (7, 1, 0, 7))
+    sentence = Sentence((Pattern((forms,)),) * 2, avoid=((3,),), limit=2)
+    given = 4, 2, 1, False, False, marks, (sentence,), {"prune": 0, "beam_size": 62}, True
+    assert not list(check(Problem(*given)))
 
 
 def test_the_last_line_is_a_summary(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from fuzz.token_problems import Problem, Sentence, arguments, make_scorer, show,
 from fuzz.token_truth import (
     is_cut,
     is_possible,
+    left_of,
     log_prob,
     price_of,
     ranked,
@@ -127,7 +128,8 @@ def check_report(problem: Problem, sentence: Sentence, hypothesis: Hypothesis) -
     for demand, met in zip(sentence.demands, hypothesis.met, strict=True):
         said[demand] += met
     for demand, wanted in Counter(sentence.demands).items():
-        times = times_met(demand, wanted, tokens, problem.marks)
+        left = left_of(demand, sentence.avoid, problem.marks if problem.holds else None)
+        times = times_met(left, wanted, tokens, problem.marks)
         if said[demand] != times:
             told = f"{demand} is said to be {said[demand]} times in {tokens}, is {times} times"
             yield Failure("what is reported as met is", told)

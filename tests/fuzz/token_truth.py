@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from random import Random
@@ -129,6 +129,34 @@ def _can_share(pattern: Pattern) -> bool:
     )
 
 
+@cache
+def left_of(
+    demand: Output | Pattern, avoid: tuple[Output, ...], holds: Marks | None
+) -> Output | Pattern:
+    """Return a demand without the forms that are avoided: what is left may not share tokens.
+
+    ``holds`` are the marks of a scorer that can keep a word from ending.
+    """
+    if not isinstance(demand, Pattern) or not avoid:
+        return demand
+
+    def is_avoided(form: Form) -> bool:
+        ends = {
+            end
+            for each in avoid
+            for at in range(len(form.tokens))
+            for end in ends_of(each, form.tokens, at, holds, False)
+        }
+        goes_on = form.goes_on or is_strict(demand)
+        if goes_on and holds is not None and not holds.closing[form.tokens[-1]]:
+            ends.discard(len(form.tokens))
+        return bool(ends)
+
+    parts = tuple(tuple(form for form in part if not is_avoided(form)) for part in demand.parts)
+    anywhere = is_strict(demand) or any(not form.first for part in parts for form in part)
+    return replace(demand, parts=parts) if all(parts) and anywhere else demand
+
+
 def is_strict(pattern: Pattern) -> bool:
     """Say whether a pattern is what the output has to begin with, and nothing more."""
     alone = len(pattern.parts) == 1 and pattern.penalty is None and not pattern.last
@@ -180,7 +208,8 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
     for demand, wanted in Counter(sentence.demands).items():
         if isinstance(demand, Pattern) and _is_too_often(demand, wanted, output, marks):
             return None
-        missing = wanted - times_met(demand, wanted, output, marks)
+        left = left_of(demand, sentence.avoid, holds)
+        missing = wanted - times_met(left, wanted, output, marks)
         price = demand.penalty if isinstance(demand, Pattern) else None
         if missing and price is None:
             return None

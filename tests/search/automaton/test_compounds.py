@@ -234,3 +234,31 @@ def test_a_form_can_not_be_inside_a_word_and_begin_it(other: str) -> None:
     pattern = Pattern(((Form((SYSTEM,), inside=True, **{other: True}),),))
     with pytest.raises(ConstraintError, match=f"phrase 0: a form can't be both inside and {other}"):
         decode(HistoryScorer(6, eos=END), [0], [[pattern]], **MASKS)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("tokens", [(S,), (S, S)])
+def test_a_word_may_go_on_behind_one_of_several_occurrences(
+    tokens: tuple[int, ...], overlap: bool, compiled: bool
+) -> None:
+    """What shows that the first one counts is not asked for, and stays a candidate all the same.
+
+    There is no other way to a second one: nothing but the end is a boundary.
+    """
+    pattern = Pattern(((Form(tokens, inside=True, goes_on=True),),), may_overlap=overlap)
+    masks: dict[str, Any] = {"boundary": [False] * 6, "joining": [0, LONG | ENDS, 0, ENDS, 0, 0]}
+    length = 2 + 2 * len(tokens)
+    with kernel.switched(on=compiled):
+        scorer = HistoryScorer(6, eos=END, seed=1)
+        found = decode(scorer, [0], [[pattern] * 2], max_length=length, **masks)[0][0]
+    assert found.tokens[1:] == [*tokens, SYSTEM, *tokens]
+
+
+def test_no_node_behind_a_class_of_tokens_is_asked_for() -> None:
+    """Tokens that are in no phrase can't be: what leads to such a node is a candidate by rank."""
+    for seed in range(200):
+        words, patterns = random_problem(seed)
+        made = Automaton([[*patterns, *patterns]], [[]], len(words.boundary), words).tries[0]
+        behind = [n for node in made.nodes for s, n in node.children.items() if s < trie.INSIDE]
+        assert not any(made.nodes[number].serves for number in behind)

@@ -140,7 +140,8 @@ class Node:
     begun: list[Goal] = field(default_factory=list)
     """Goals of which this node's string is a proper prefix."""
     serves: int = 0
-    """Bits of what some suffix of this node's string begins or ends."""
+    """Bits of what some suffix of this node's string begins or ends: it asks for the tokens that
+    lead here. What these only show to count (`Goal.late`) is not among them."""
     progress: list[Progress] = field(default_factory=list)
     """Suffixes that have begun something, those with most constraint tokens first."""
     avoided: bool = False
@@ -322,7 +323,7 @@ class Trie:
         node = self.nodes[number]
         node.serves = suffix.serves
         for goal in (*node.ends, *node.begun):
-            if not self.is_anchor(number):
+            if not (goal.late or self.is_anchor(number)):
                 node.serves |= goal.wanted
         node.moves = {**suffix.moves, **node.children}
         node.ends = _once_each(node.ends + suffix.ends)
