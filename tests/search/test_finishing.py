@@ -320,6 +320,22 @@ def test_a_whole_prefix_may_end_by_any_of_several_tokens() -> None:
     assert decode(scorer, [None], max_length=1, **asked)[0][0].end == 1
 
 
+def test_an_end_that_comes_too_early_is_not_at_hand() -> None:
+    """Else the token that leads to the end in time would not be asked for."""
+    table = np.log(np.random.default_rng(2610).dirichlet(np.full(5, 0.7), 5))
+    scorer: Any = TableScorer(table, bos=0, eos=2, word_starts=[0, 1, 1, 0, 0])
+    scorer.ends = (2, 0)
+    inside = Pattern(((Form((3,), inside=True, goes_on=True),),), may_overlap=True)
+    marks: dict[str, Any] = {
+        "boundary": [0, 1, 1, 0, 0],
+        "starting": [1, 0, 0, 1, 0],
+        "joining": [4, 0, 1, 0, 6],
+    }
+    found = decode(scorer, [None], [[inside]], max_length=2, beam_size=1, **marks)[0][0]
+    assert found.tokens == [4, 3]
+    assert found.log_prob > -10
+
+
 def test_the_limit_of_one_sentence_changes_nothing_in_another() -> None:
     scorer: Any = random_table(5)
     scorer.ends = [1, 4]

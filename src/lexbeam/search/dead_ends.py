@@ -16,6 +16,7 @@ from lexbeam.search.automaton.states import States
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.scorer import IMPOSSIBLE, Scores
+from lexbeam.search.ties import TiedStep
 
 
 def may_be_dead_ends(scores: Scores) -> bool:
@@ -33,6 +34,7 @@ def open_dead_ends(
     sentence: IntArray,
     prefix: ForcedPrefix,
     limit: LengthLimit,
+    tied: TiedStep | None = None,
 ) -> Scores:
     """Open a token for the rows that have nothing else to take.
 
@@ -47,5 +49,8 @@ def open_dead_ends(
     tokens = limit.way_out(automaton, here.take(rows), sentence[rows], word_ends)
     found = tokens != PAD
     top_scores, top_ids = scores.top_scores.copy(), scores.top_ids.copy()
-    top_scores[rows[found], 0], top_ids[rows[found], 0] = IMPOSSIBLE, tokens[found]
+    rows, tokens = rows[found], tokens[found]
+    top_scores[rows, 0], top_ids[rows, 0] = IMPOSSIBLE, tokens
+    if tied is not None:  # It is given back later, as that of any other token.
+        top_scores[rows, 0] -= tied.penalty(rows, tokens)
     return scores._replace(top_scores=top_scores, top_ids=top_ids)

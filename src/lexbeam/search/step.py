@@ -174,18 +174,17 @@ class SearchStep:
         here = states if len(live) == len(states.node) else states.take(live)
         sentence = sentence_of(beam, live)
         # 1. The model scores what may follow, and the tokens that advance unmet constraints.
-        answer = self._ask_about_constraints(beam, live, automaton, here, sentence)
         may_end = who_may_end(here, sizes[sentence], automaton)
+        answer = self._ask_about_constraints(beam, live, automaton, here, may_end.allowed)
         if self.prefix.forced is not None:
             may_end = may_end.in_prefix(self.prefix.forced[sentence])
-        open_scores = self.finishing.close_ends(answer.scores, may_end.allowed)
-        scores = _close_forbidden(open_scores, may_end, automaton.strict(here))
+        scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
         if may_be_dead_ends(scores):
             may_go = may_end.allowed | (self.closed is not None and self.closed[sentence])
             given = automaton, here, sentence, self.prefix, self.limit
-            scores = open_dead_ends(scores, answer.tokens, may_go, *given)
+            scores = open_dead_ends(scores, answer.tokens, may_go, *given, answer.tied)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, sizes_of_beams = self.finishing.candidates_per_slot, policy.beam_sizes
@@ -230,9 +229,10 @@ class SearchStep:
         return KernelCosts(costs.for_step(self.number), (*CONSTANTS_OF_COSTS, self.number))
 
     def _ask_about_constraints(
-        self, beam: Beam, live: IntArray, automaton: Automaton, here: States, sentence: IntArray
+        self, beam: Beam, live: IntArray, automaton: Automaton, here: States, may_end: BoolArray
     ) -> Answer:
-        """Let the model score the continuations; close those that would be too late."""
+        """Let the model score the continuations; close those that would be too early or late."""
+        sentence = sentence_of(beam, live)
         tokens, targets = automaton.ask(here)
         asked = tokens.shape[1]
         late = self.limit.count_late(here, sentence)
@@ -246,7 +246,7 @@ class SearchStep:
         scores = self._ask_model(beam, live, tokens, ban, hold, self.attends or due, late)
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
-        scores = self.ends_at_limit.set_aside(scores)
+        scores = self.finishing.close_ends(self.ends_at_limit.set_aside(scores), may_end)
         if late:
             open_now = tokens, scores, _count_best(self, sentence), tokens.shape[1] - asked
             forced = self.prefix.forced

@@ -366,7 +366,7 @@ def test_the_padding_of_a_batch_meets_nothing() -> None:
     """Node 0, to which tables are padded, does not count the stages of the first sentence."""
     long = Pattern(((Form((1, 2, 3)),),), last=True)
     short = Pattern(((Form((5,)),),))
-    words = WordBoundaries.of([True] * 7 + [False], [True] * 8, 8, eos=0)
+    words = WordBoundaries.of([True] * 7 + [False], [True] * 8, 8, ends=0)
     automaton = Automaton([[long], [short]], [[], []], 8, words, eos=0)
     states = automaton.advance(automaton.start(), np.array([4, 5]))
     padding, nobody = np.array([PAD, PAD]), np.array([0, 0])
