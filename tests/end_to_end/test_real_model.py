@@ -194,3 +194,12 @@ def test_what_is_wanted_so_often_is_there_so_often(
 ) -> None:
     result = english_portuguese.translate(text, **options)
     assert all(report.met for report in result.constraints), result.text
+
+
+def test_a_draft_without_the_prefix_is_not_taken(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    asked: list[Any] = [{"prefix": "1,000"}, {"any": ["pode"], "source": "might"}]
+    found = english_portuguese.translate("might", asked, beam_size=2)
+    assert found.text.startswith("1,000")
+    assert all(report.met for report in found.constraints)

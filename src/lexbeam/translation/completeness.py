@@ -9,7 +9,9 @@ from lexbeam.translation.sentence import SentenceState
 
 
 def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
-    """Return whether a hypothesis has what is assigned, and nothing too often or avoided."""
+    """Return whether a hypothesis has its prefix and what is assigned, and nothing too often."""
+    if not sentence.prefix.begins(hypothesis.tokens):
+        return False
     text = document.text_of(sentence, hypothesis)
     if document.avoidance.find(text):
         return False

@@ -222,6 +222,11 @@ class SpelledPrefix:
             return ()
         return (Pattern((tuple(Form(way.ids, first=True) for way in self.spellings),)),)
 
+    def begins(self, tokens: Sequence[int]) -> bool:
+        """Return whether an output begins with it; any does if there is none."""
+        ways = [way.ids for way in self.spellings]
+        return not ways or any(tuple(tokens[: len(ids)]) == ids for ids in ways)
+
     @property
     def longest(self) -> int:
         """The most tokens that it may take."""
