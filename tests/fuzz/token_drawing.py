@@ -47,16 +47,8 @@ def draw(random: Random) -> Problem:
     seed = random.randrange(10_000)
     if other_end is not None:
         settings["nbest"] = 1  # The same tokens may end in two ways, and be found twice.
-        # Not promised: the best output where something has to stand right before such an end.
-        sentences = [_without_last(each) for each in sentences]
     given = size, eos, seed, table, holds, marks, tuple(sentences), settings, exhaustive
     return _with_nothing(random, _tied(random, Problem(*given, other_end=other_end)))
-
-
-def _without_last(sentence: Sentence) -> Sentence:
-    """Return a sentence without demands that have to be the end of the output."""
-    demands = (each for each in sentence.demands if not isinstance(each, Pattern) or not each.last)
-    return replace(sentence, demands=tuple(demands))
 
 
 def _with_nothing(random: Random, problem: Problem) -> Problem:

@@ -320,6 +320,24 @@ def test_a_whole_prefix_may_end_by_any_of_several_tokens() -> None:
     assert decode(scorer, [None], max_length=1, **asked)[0][0].end == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "seed", "ends", "pattern", "best"),
+    [
+        (6, 2060, (1, 5), Pattern(((Form((0,)),), (Form((0,)),)), last=True), [0, 0]),
+        (4, 2598, (0, 1), Pattern(((Form((2,)),), (Form((3,)),)), within=1), [2, 3]),
+    ],
+)
+def test_no_end_that_may_come_is_too_late(
+    size: int, seed: int, ends: tuple[int, int], pattern: Pattern, best: list[int]
+) -> None:
+    table = np.log(np.random.default_rng(seed).dirichlet(np.full(size, 0.7), size))
+    scorer: Any = TableScorer(table, bos=0, eos=ends[0])
+    scorer.ends = ends
+    wide: dict[str, Any] = {"prune": 0, "beam_size": 682, "length_penalty": 0.0}
+    found = decode(scorer, [None], [[pattern]], max_length=3, **wide)[0][0]
+    assert (found.tokens, found.end) == (best, ends[1])
+
+
 def test_an_end_that_comes_too_early_is_not_at_hand() -> None:
     """Else the token that leads to the end in time would not be asked for."""
     table = np.log(np.random.default_rng(2610).dirichlet(np.full(5, 0.7), 5))

@@ -168,7 +168,7 @@ class Search:
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
-            LengthLimit(limits, remaining),
+            LengthLimit(limits, remaining, finishing.tokens),
             automaton,
             future_cost,
             attends,

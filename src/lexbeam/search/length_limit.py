@@ -22,7 +22,14 @@ class LengthLimit:
     tight: bool
     """Whether a sentence might have too few tokens left for its constraints."""
 
-    def __init__(self, limits: IntArray, remaining: RemainingTokens | None) -> None:
+    def __init__(
+        self,
+        limits: IntArray,
+        remaining: RemainingTokens | None,
+        ends: BoolArray | None = None,
+    ) -> None:
+        """``ends`` marks the tokens that end an output, if there are several."""
+        self._ends = ends
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
         self._sentences = np.arange(len(limits))
@@ -163,6 +170,8 @@ class LengthLimit:
             after = automaton.advance(here.take(rows[row]), ids[row, column])
             is_late = np.ones(ids.shape, np.bool_)
             is_late[row, column] = self._is_late(after, sentence[rows[row]], forced)
+            if self._ends is not None:  # What would end too early is closed already.
+                is_late[row, column] &= ~self._ends[ids[row, column]]
             return is_late
 
         in_time = _first_in_time(scores.top_ids, late, most)
