@@ -145,7 +145,7 @@ def test_a_batch_gives_what_single_sentences_give(
 def test_scores_are_those_of_the_forced_output(english_portuguese: lexbeam.Translator) -> None:
     """Decode freely, then force the same output as a prefix: the model must price it alike."""
     scorer = english_portuguese._decoder._scorer
-    source = english_portuguese._source.encode(SENTENCES[1])
+    source = english_portuguese._preparation._source.encode(SENTENCES[1])
     free = decode(scorer, [source], [[]], beam_size=5)[0][0]
     forced = decode(scorer, [source], prefix=[free.tokens], max_length=len(free.tokens))[0][0]
     assert forced.tokens == free.tokens

@@ -236,7 +236,7 @@ def test_prices_are_differences_of_log_probability(translator: Translator) -> No
     result = ask(translator, "Haus", "sat", {"prefix": "The "}, prices=True)
     tokens = translator._target.spell
     price = result.constraints[0].price
-    lengths = [len(translator._source.encode(text)) for text in (TEXT, result.text)]
+    lengths = [len(translator._preparation._source.encode(text)) for text in (TEXT, result.text)]
     assert len(tokens("Haus").ids) == lengths[1] - lengths[0]
     assert price == pytest.approx(free.score * lengths[0] - result.score * lengths[1], abs=1e-6)
     assert [report.price for report in result.constraints[1:]] == pytest.approx([0, 0])

@@ -12,17 +12,22 @@ from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.text.word_boundaries import contains, occurrences
 from lexbeam.translation import source_terms
 from lexbeam.translation.keep import find_kept
-from lexbeam.translation.source_terms import SourceTerms
+from lexbeam.translation.readable_source import ReadableSource
+from lexbeam.translation.source_terms import SourceDemands, SourceTerms
 from lexbeam.translation.translator import Translator
 
 INFO = {"source_language": "en", "target_language": "pt"}
 GLOSSARY = Glossary.from_terms({"cat": "gato", "mat": ["tapete", "esteira"]}, {"cat": "gata"})
 
 
+def found_in(text: str, terms: SourceTerms) -> SourceDemands:
+    return terms.find(ReadableSource.of(text, []))
+
+
 def combined(text: str, demanded: Any = None, avoid: Any = None, **options: Any) -> Constraints:
     """Return what is asked of a translation, by the caller and by the text."""
     terms = SourceTerms(options.get("glossary", GLOSSARY), options.get("keep"), INFO)
-    return terms.find(text).added_to(Constraints.build(demanded, avoid, language="pt"))
+    return found_in(text, terms).added_to(Constraints.build(demanded, avoid, language="pt"))
 
 
 def added(text: str, demanded: Any = None, avoid: Any = None, **options: Any) -> tuple[Any, Any]:
@@ -63,9 +68,14 @@ def test_terms_occur_no_more_often_than_their_source() -> None:
 
 
 def test_a_placeholder_that_the_source_does_not_have_is_invented() -> None:
-    found = SourceTerms(None, ["placeholders"], INFO).find("a {0} b")
+    found = found_in("a {0} b", SourceTerms(None, ["placeholders"], INFO))
     assert found.find_invented("x {0} {1} {0}") == [(6, 9)]
-    assert SourceTerms(GLOSSARY, None, INFO).find("cat {0}").find_invented("{1}") == []
+    assert (
+        SourceTerms(GLOSSARY, None, INFO)
+        .find(ReadableSource.of("cat {0}", []))
+        .find_invented("{1}")
+        == []
+    )
 
 
 def test_what_is_found_comes_on_top() -> None:

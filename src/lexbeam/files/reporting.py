@@ -10,6 +10,7 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.counting import find_met
 from lexbeam.errors import LexbeamError
 from lexbeam.files.engine import Translates
+from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.reporting import Reporter
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import ConstraintReport, Translation
@@ -64,7 +65,7 @@ class FileReporter:
     ) -> list[ConstraintReport]:
         """Return what became of the constraints of a text in what was written for it."""
         asked = Constraints.build(self._asked["constraints"], None, None)
-        demanded = self._terms.find(source).added_to(asked).demanded
+        demanded = self._terms.find(ReadableSource.of(source, [])).added_to(asked).demanded
         priced = result.constraints if isinstance(result, Translation) else []
         costs = {report.text: report.price for report in priced}
         found = find_met(target, demanded)

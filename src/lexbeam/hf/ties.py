@@ -24,6 +24,7 @@ from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.translation.displaced import CLEAR, SHORT, said_for, split_words, words_of
+from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.ties import find_sources
 
 
@@ -148,7 +149,7 @@ def _tie(asked: Constraints, source: Source | None) -> dict[int, list[int]]:
                 f"the source {list(each.source)} of {quoted(each.text)} is counted in characters "
                 "of the text, which is not known here: give the texts as sources"
             )
-    found = find_sources(asked, source.text).counted
+    found = find_sources(asked, ReadableSource.of(source.text, [])).counted
     copies = [(each, copy) for each in found for copy in range(each.count)]
     ties = {
         index: tokens_in(source.spans, each.source_spans[copy])

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Self
 
 import numpy as np
-import sentencepiece
 from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
@@ -26,12 +25,18 @@ from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
 from lexbeam.text.token_offsets import spans_between, token_offsets
-from lexbeam.text.vocabulary import SPACE, Processor, without_blank_bytes, written_by_pieces
+from lexbeam.text.vocabulary import (
+    SPACE,
+    Processor,
+    end_token,
+    without_blank_bytes,
+    without_space,
+    written_by_pieces,
+)
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
-_NO_DUMMY_PREFIX = b"\x1a\x02\x18\x00"  # behind a model: normalizer_spec.add_dummy_prefix = false
 
 UNSPACED_LANGUAGES = frozenset(
     {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
@@ -55,11 +60,15 @@ class SourceText:
     ) -> None:
         self._processor = processor
         self._prefix = list(prefix)
-        self._suffix = [_eos(processor)] if suffix is None else list(suffix)
+        self._suffix = [end_token(processor)] if suffix is None else list(suffix)
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a sentence, with prefix and suffix."""
         return [*self._prefix, *self._processor.encode(text), *self._suffix]
+
+    def can_read(self, text: str) -> bool:
+        """Return whether the vocabulary has every character of a text."""
+        return not any(self._processor.is_unknown(self._processor.encode(text)))
 
     def token_spans(self, text: str) -> list[Span]:
         """Return where in a sentence each token stands; prefix and suffix have empty spans."""
@@ -77,13 +86,13 @@ class TargetText:
 
     def __init__(self, processor: Processor, language: str | None = None) -> None:
         self._processor = processor
-        self._eos = _eos(processor)
+        self._eos = end_token(processor)
         if processor.encode("a", out_type=str)[-1].endswith(SPACE):
             raise ModelError(
                 "the target vocabulary writes spaces at the end of pieces "
                 "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
             )
-        self._bare = _without_space(processor)
+        self._bare = without_space(processor)
         self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
         self._literals: Literals | None = None
@@ -368,7 +377,7 @@ def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolA
     """Return the masks of a vocabulary; cached, since engine and search both ask for them."""
     size = min(processor.get_piece_size(), vocabulary_size)
     boundary, closing = word_masks(written_by_pieces(processor, size), vocabulary_size)
-    boundary[_eos(processor)] = True
+    boundary[end_token(processor)] = True
     boundary.flags.writeable = closing.flags.writeable = False
     return boundary, closing
 
@@ -379,21 +388,3 @@ def _joining(processor: Processor, vocabulary_size: int) -> NDArray[np.uint8]:
     flags = joining_flags(written_by_pieces(processor, size), vocabulary_size)
     flags.flags.writeable = False
     return flags
-
-
-def _without_space(processor: Processor) -> Processor | None:
-    """Return the same vocabulary without the space that SentencePiece puts before every text.
-
-    None for other vocabularies: they write whole words only.
-    """
-    if not isinstance(processor, sentencepiece.SentencePieceProcessor):
-        return None
-    model = processor.serialized_model_proto() + _NO_DUMMY_PREFIX
-    return sentencepiece.SentencePieceProcessor(model_proto=model)
-
-
-def _eos(processor: Processor) -> int:
-    eos = processor.eos_id()
-    if eos < 0:
-        raise ModelError("the vocabulary has no end of sentence (</s>)")
-    return eos

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+import sentencepiece
+
+from lexbeam.errors import ModelError
+
 SPACE = "▁"
 """How a space is written inside a piece."""
 
@@ -17,6 +21,8 @@ _BLANK_BYTES = frozenset(
     f"<0x{code:02X}>" for code in range(0x20) if not code or chr(code).isspace()
 )
 """Bytes that are no part of any phrase: NUL, tabs, ends of lines."""
+
+_NO_DUMMY_PREFIX = b"\x1a\x02\x18\x00"  # behind a model: normalizer_spec.add_dummy_prefix = false
 
 
 class Processor(Protocol):
@@ -62,6 +68,14 @@ class Processor(Protocol):
         """Return whether each id is one that no text is cut into."""
 
 
+def end_token(processor: Processor) -> int:
+    """Return the token of the end of a sentence."""
+    token = processor.eos_id()
+    if token < 0:
+        raise ModelError("the vocabulary has no end of sentence (</s>)")
+    return token
+
+
 def without_blank_bytes(pieces: list[str]) -> list[str]:
     """Return pieces with a space for bytes that are no part of a text."""
     if _BLANK_BYTES.isdisjoint(pieces):
@@ -86,3 +100,14 @@ def written_by_pieces(processor: Processor, size: int) -> Iterator[str]:
             yield chr(code) if code < 0x80 else ""
         else:
             yield "" if any(flag) else piece.replace(SPACE, " ")
+
+
+def without_space(processor: Processor) -> Processor | None:
+    """Return the same vocabulary without the space that SentencePiece puts before every text.
+
+    None for other vocabularies: they write whole words only.
+    """
+    if not isinstance(processor, sentencepiece.SentencePieceProcessor):
+        return None
+    model = processor.serialized_model_proto() + _NO_DUMMY_PREFIX
+    return sentencepiece.SentencePieceProcessor(model_proto=model)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from lexbeam.arguments import as_items
 from lexbeam.constraints.constraint import SourceSpans
@@ -22,7 +22,9 @@ from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
 from lexbeam.translation.nbest import distinct
-from lexbeam.translation.results import Alternative, ConstraintReport, Translation
+from lexbeam.translation.results import ConstraintReport, Translation
+from lexbeam.translation.tags import TAG
+from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
 
 _UNITS = (
     r"%|‰|°[CF]?|°|[€$£¥₹]|EUR|USD|GBP|CHF|JPY|[kKMGTP]i?[bB](?:it|ps|/s)?|[bB]it/s|bits?|bytes?|"
@@ -38,10 +40,7 @@ PATTERNS = {
         r"[@diouxXeEfFgGcCsSpaAn](?!\w)|%\{\w+\}|%\d+(?!\w)|"
         r"\$?\{\{[^{}\n]{0,200}\}\}|\$?\{[^{}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
     ),
-    "markup": (
-        r"</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+))?)*"
-        r"\s*/?>|<!--[^\n]{0,500}?-->|&(?:[A-Za-z]\w{1,31}|\#\d{1,7}|\#[xX][\dA-Fa-f]{1,6});"
-    ),
+    "markup": rf"{TAG}|&(?:[A-Za-z]\w{{1,31}}|\#\d{{1,7}}|\#[xX][\dA-Fa-f]{{1,6}});",
     "urls": r"(?:https?|ftp|file)://[^\s<>\"«»“”]+|(?<![\w@.])www\.[^\s<>\"«»“”]+",
     "emails": (
         r"(?<![\w.+-])[\w.+-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?!\w)"
@@ -62,11 +61,10 @@ _ALIASES = {
     "units": "quantities",
     "number": "numbers",
 }
-_TAG = re.compile(r"</?[A-Za-z][^>]*>|<[A-Za-z].*>")
+_IS_ORDERED = re.compile(r"</?[A-Za-z][^>]*>|<[A-Za-z].*>")
 _AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
 
 Patterns = Sequence[re.Pattern[str]]
-AnyAlternative = TypeVar("AnyAlternative", bound=Alternative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]
     spans: dict[str, list[Span]] = {}
     for each in kept:
         spans.setdefault(each.text, []).append((each.start, each.end))
-    found = [each for each in kept if _TAG.fullmatch(each.text)]
+    found = [each for each in kept if _IS_ORDERED.fullmatch(each.text)]
     tags = [each.text for each in found]
     demands: list[tuple[Any, SourceSpans]] = []
     if len(tags) > 1:
@@ -214,39 +212,15 @@ def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
     return replace(_respaced(translation, kept), nbest=best)
 
 
-Edit = tuple[int, int, str]
-"""An offset, how many characters are removed there, and what is inserted instead."""
-
-
 def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
-    text = alternative.text
     fixed = [span for report in alternative.constraints for span in _spans(report)]
-    edits = [
-        edit
-        for edit in sorted(set(_edits(text, kept)))
-        if not any(start < edit[0] < end for start, end in fixed)
-    ]
-    if not edits:
-        return alternative
-
-    def moved(span: Span) -> Span:
-        before = sum(len(new) - removed for at, removed, new in edits if at <= span[0])
-        inside = sum(len(new) - removed for at, removed, new in edits if span[0] < at < span[1])
-        return span[0] + before, span[1] + before + inside
-
-    def report_moved(report: ConstraintReport) -> ConstraintReport:
-        if not report.span:
-            return report
-        return replace(report, span=moved(report.span), spans=tuple(map(moved, report.spans)))
-
-    for at, removed, new in reversed(edits):
-        text = text[:at] + new + text[at + removed :]
-    links = alternative.alignment
-    return replace(
+    return edited(
         alternative,
-        text=text,
-        constraints=[report_moved(r) for r in alternative.constraints],
-        alignment=links and [replace(link, target=moved(link.target)) for link in links],
+        Edits(
+            edit
+            for edit in set(_edits(alternative.text, kept))
+            if not any(start < edit.at < end for start, end in fixed)
+        ),
     )
 
 
@@ -270,9 +244,9 @@ def _edit(text: str, start: int, end: int, neighbour: str, side: int) -> Iterato
     if beside == " " and beyond and _alike(neighbour, beyond):
         left, right = (beyond, edge) if side < 0 else (edge, beyond)
         if not are_glued(left, right):
-            yield (at - 1 if side < 0 else at), 1, ""
+            yield Edit(at - 1 if side < 0 else at, 1, "")
     elif neighbour.isspace() and beside and is_word_character(beside):
-        yield at, 0, " "
+        yield Edit(at, 0, " ")
 
 
 def _alike(neighbour: str, other: str) -> bool:

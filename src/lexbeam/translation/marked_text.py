@@ -278,7 +278,7 @@ class Layout:
 
     def _write(self, start: int, end: int, style: int) -> None:
         used = "".join(part for part in self.source[start:end] if isinstance(part, str))
-        names = _mask_names(used, style)
+        names = mask_names(used, style)
         opened: dict[int, tuple[int, int]] = {}
         for i in range(start, end):
             part = self.source[i]
@@ -365,7 +365,7 @@ def _is_content(part: Part) -> bool:
     return bool(part.strip()) if isinstance(part, str) else part.kind == "word"
 
 
-def _mask_names(used: str, style: int) -> Iterator[str]:
+def mask_names(used: str, style: int) -> Iterator[str]:
     """Yield masks of a style that the text itself does not have."""
     chosen = STYLES[style]
     if style == 0 and re.search(r"ID\d", used):

@@ -29,6 +29,8 @@ from lexbeam.translation.keep import (
     find_kept,
     respace,
 )
+from lexbeam.translation.markup import demand
+from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Translation
 from lexbeam.translation.term_limits import limit_terms
 
@@ -43,6 +45,10 @@ class SourceDemands:
     """What the translation has to keep unchanged."""
     patterns: Patterns = ()
     """The patterns by which it was found."""
+    hidden: tuple[Constraint, ...] = ()
+    """What it has to keep of what the model does not see."""
+    has_terms: bool = False
+    """Whether a glossary demands or forbids something."""
 
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
@@ -92,24 +98,42 @@ class SourceTerms:
         if glossary is not None:
             glossary.prepare(*self._languages)
 
-    def find(self, text: str) -> SourceDemands:
-        """Return what glossary and patterns demand of the translation of a text."""
-        kept = find_kept(text, self._patterns) if self._patterns else []
+    def find_kept(self, text: str) -> list[Kept]:
+        """Return what patterns match in a text."""
+        return find_kept(text, self._patterns) if self._patterns else []
+
+    def find(self, source: ReadableSource, kept: Sequence[Kept] | None = None) -> SourceDemands:
+        """Return what glossary and patterns demand of the translation of a text.
+
+        ``kept`` is what `find_kept` finds in the text as it was given, if that is known. Masks are
+        demanded first: they stand for what is hidden.
+        """
+        text, masks = source.text, [part.span for part in source.masks]
+        if source.hidden or kept is None:
+            kept = [each for each in self.find_kept(text) if not _overlaps(each, masks)]
         found = Found()
         if self._glossary is not None:
-            skip = [(each.start, each.end) for each in kept]
-            found = self._glossary.find(text, *self._languages, skip=skip)
+            skip = [*masks, *((each.start, each.end) for each in kept)]
+            found = self._glossary.find(text, *self._languages, skip=sorted(skip))
         terms = zip(found.constraints, found.source_spans, strict=True)
+        masked = [(demand(part.mask), (part.span,)) for part in source.masks]
         reader = Reader(self._languages[1])
         return SourceDemands(
             constraints=(
+                *_read(masked, reader, "kept"),
                 *_read(demands_of(text, kept), reader, "kept"),
                 *map(_exactly, _read(terms, reader, "glossary")),
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
             patterns=self._patterns,
+            hidden=tuple(_read(demands_of(source.given, source.hidden), reader, "kept")),
+            has_terms=bool(found.constraints or found.avoid),
         )
+
+
+def _overlaps(kept: Kept, spans: Iterable[Span]) -> bool:
+    return any(start < kept.end and kept.start < end for start, end in spans)
 
 
 def load_glossaries(given: Any) -> Any:

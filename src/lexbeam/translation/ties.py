@@ -24,6 +24,7 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import draft_compounds
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
+from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.sentence import SentenceState
 
 COSTLY = 13.0
@@ -31,8 +32,10 @@ COSTLY = 13.0
 before the sentence is searched once more."""
 
 
-def find_sources(constraints: Constraints, text: str) -> Constraints:
+def find_sources(constraints: Constraints, source: ReadableSource) -> Constraints:
     """Return constraints that know where in a text stand the sources that callers name.
+
+    Words are looked for in what the model reads; offsets are those of the text as it was given.
 
     Raises:
         ConstraintError: a source is not in the text.
@@ -40,33 +43,35 @@ def find_sources(constraints: Constraints, text: str) -> Constraints:
     if all(each.source is None or each.source_spans for each in constraints.demanded):
         return constraints
     found = tuple(
-        replace(each, source_spans=_spans_of(each, text)) if each.source is not None else each
+        replace(each, source_spans=_spans_of(each, source)) if each.source is not None else each
         for each in constraints.demanded
     )
     return replace(constraints, demanded=found)
 
 
-def _spans_of(constraint: Constraint, text: str) -> SourceSpans:
+def _spans_of(constraint: Constraint, text: ReadableSource) -> SourceSpans:
     """Return where the source of a constraint stands, one span per count."""
     source = constraint.source
     if isinstance(source, str):
-        spans = sorted(matches(text, source, "any", starts=(0,)))
+        spans = sorted(matches(text.text, source, "any", starts=(0,)))
         if not spans:
             raise ConstraintError(
                 f"the source {quoted(source)} of {quoted(constraint.text)} is not in the text"
             )
     else:
         assert source is not None
-        spans = [source]
-        if source[1] > len(text):
+        if source[1] > len(text.given):
             raise ConstraintError(
                 f"the source {represented(list(source))} of {quoted(constraint.text)} is outside "
-                f"the text, which has {len(text)} characters"
+                f"the text, which has {len(text.given)} characters"
             )
-        if not text[slice(*source)].strip():
+        if not text.given[slice(*source)].strip():
             raise ConstraintError(
                 f"the source {list(source)} of {quoted(constraint.text)} is only white space"
             )
+        spans = [text.to_read(source)]
+        if not text.text[slice(*spans[0])].strip():
+            return ()  # it is in a tag
     spans += spans[-1:] * (constraint.count - len(spans))
     return tuple(spans[: constraint.count])
 

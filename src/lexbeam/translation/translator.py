@@ -9,47 +9,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from lexbeam.arguments import as_items, as_list, as_pairs, as_whole
-from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.arguments import as_list, as_pairs, as_whole
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import (
-    ConstraintError,
     InputError,
     LexbeamError,
     SettingError,
-    quoted,
     represented,
 )
 from lexbeam.models.formats import load_path
 from lexbeam.models.loading import find_model
 from lexbeam.models.model import Model
 from lexbeam.text.spelling import word_marks
-from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import BatchDecoder, Found, Job, JobGenerator, run_together
-from lexbeam.translation.pipeline import translate_document
+from lexbeam.translation.preparation import Preparation, Prepared
 from lexbeam.translation.requests import GivenSettings, Shapes, TextRequest, is_per_text, line_up
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import SettingsArguments, TextSettings, read_settings
-from lexbeam.translation.signature import Signature
-from lexbeam.translation.source_terms import SourceDemands, SourceTerms, load_glossaries
-from lexbeam.translation.ties import find_sources
+from lexbeam.translation.source_terms import SourceTerms, load_glossaries
 from lexbeam.translation.word_choices import WordChoices
 
 if TYPE_CHECKING:
     from lexbeam.translation.tracing import Recorder, Trace
-
-
-class _Prepared(NamedTuple):
-    """A request that can be run."""
-
-    document: Document
-    found: SourceDemands
 
 
 def load(path: str | Path | None = None, threads: int = 1) -> Translator:
@@ -75,14 +60,12 @@ class Translator:
     def __init__(self, model: Model, origin: tuple[Path, int] | None = None) -> None:
         self.info: dict[str, Any] = dict(model.info)
         self._origin = origin
-        self._source = model.source_text
         self._target = model.target_text
-        self._max_source_length = model.max_source_length
+        self._preparation = Preparation(model, self.info)
         self.word_choices = WordChoices(model)
         words = word_marks(self._target, model.engine.vocabulary_size)
         threads, aside = 1 if origin is None else origin[1], model.sets_aside
         self._decoder = BatchDecoder(model.engine, *words, threads, aside)
-        self._attends = bool(getattr(model.engine, "attends", False))
         self._recorder: Recorder | None = None
 
     def __repr__(self) -> str:
@@ -163,7 +146,7 @@ class Translator:
             return translation
         self._check_common(glossary, keep, settings)
         requests = line_up(text, **asked, glossary=glossary, keep=keep, settings=settings)
-        prepared = _succeeded(self._prepare(requests))
+        prepared = _succeeded(self._preparation.prepare(requests))
         return _succeeded(self._run(prepared))
 
     def translate_each(self, requests: Iterable[TextRequest]) -> list[Translation | LexbeamError]:
@@ -172,7 +155,7 @@ class Translator:
         Returns a translation or an error per text: one that can't be translated does not keep
         the others from it. Sentences share batches where the settings of their search are equal.
         """
-        return self._run(self._prepare(requests))
+        return self._run(self._preparation.prepare(requests))
 
     def searches(self, request: TextRequest) -> JobGenerator[Translation]:
         """Translate a text by searches that somebody else runs, together with those of others.
@@ -181,9 +164,8 @@ class Translator:
         sent what `search` has found for them, and returns the translation in the end; it raises
         what is wrong with the request.
         """
-        (prepared,) = _succeeded(self._prepare([request]), numbered=False)
-        translation = yield from translate_document(prepared.document)
-        return self._finished(prepared, translation)
+        (prepared,) = _succeeded(self._preparation.prepare([request]), numbered=False)
+        return (yield from prepared.translate())
 
     def search(self, jobs: Sequence[Job], batch_size: int = 32) -> Found:
         """Run searches, of one text or of many; return what became of each."""
@@ -239,90 +221,25 @@ class Translator:
         SourceTerms(common["glossary"], common["keep"], self.info)
         read_settings(common["settings"])
 
-    def _prepare(self, requests: Iterable[TextRequest]) -> list[_Prepared | LexbeamError]:
-        """Return what can be run of each request, or why nothing can."""
-        prepared: list[_Prepared | LexbeamError] = []
-        known: dict[tuple[int, int], SourceTerms] = {}
-        for request in _read_requests(requests):
-            try:
-                settings = read_settings(request.settings)
-                key = id(request.glossary), id(request.keep)
-                if key not in known:
-                    known[key] = SourceTerms(request.glossary, request.keep, self.info)
-                prepared.append(self._prepare_one(request, settings, known[key]))
-            except LexbeamError as error:
-                prepared.append(error)
-        return prepared
-
-    def _prepare_one(
-        self, request: TextRequest, settings: TextSettings, terms: SourceTerms
-    ) -> _Prepared:
-        text = request.text
-        if not isinstance(text, str):
-            raise InputError(f"the text must be a string, not {type(text).__name__}")
-        fault = unusable(text)
-        if fault:
-            raise InputError(f"the text {quoted(text)} contains {fault}")
-        if settings.alignments and not self._attends:
-            raise SettingError("alignments: this model can't say which source words it attends to")
-        language = self.info.get("target_language")
-        found = terms.find(text)
-        prefix = request.prefix
-        if prefix is not None and not isinstance(prefix, str):
-            raise ConstraintError(f"prefix must be text, not {represented(prefix)}")
-        asked = Constraints.build(request.constraints, request.avoid, prefix, language=language)
-        document = Document(
-            text,
-            find_sources(found.added_to(asked), text),
-            self._source,
-            self._target,
-            settings,
-            self._max_source_length,
-            self._decoder.vocabulary_size,
-            found.find_invented,
-        )
-        return _Prepared(document, found)
-
-    def _run(
-        self, prepared: Sequence[_Prepared | LexbeamError]
-    ) -> list[Translation | LexbeamError]:
+    def _run(self, prepared: Sequence[Prepared | LexbeamError]) -> list[Translation | LexbeamError]:
         """Translate what was prepared, all together; errors stay where they are."""
-        runnable = [each for each in prepared if isinstance(each, _Prepared)]
+        runnable = [each for each in prepared if isinstance(each, Prepared)]
         batch_size = min((each.document.settings.batch_size for each in runnable), default=1)
 
         def run(jobs: list[Job]) -> Found:
             return self._decoder.run(jobs, batch_size)
 
-        results = run_together([translate_document(each.document) for each in runnable], run)
+        results = run_together([each.translate() for each in runnable], run)
         if self._recorder is not None:
             self._recorder.keep(
                 [
-                    each.document.translated
+                    each.translated
                     for each, result in zip(runnable, results, strict=True)
                     if isinstance(result, Translation)
                 ]
             )
-        finished = iter(map(self._finish, runnable, results))
-        return [next(finished) if isinstance(each, _Prepared) else each for each in prepared]
-
-    def _finish(
-        self, prepared: _Prepared, result: Translation | LexbeamError
-    ) -> Translation | LexbeamError:
-        """Let what was kept stand as it did in the source, and say what made the translation."""
-        return result if isinstance(result, LexbeamError) else self._finished(prepared, result)
-
-    def _finished(self, prepared: _Prepared, result: Translation) -> Translation:
-        signature = Signature.of(self.info, prepared.document.settings)
-        result = prepared.found.respace(result)
-        return replace(result, signature=signature, source=prepared.document.text)
-
-
-def _read_requests(given: Any) -> list[TextRequest]:
-    """Return requests, or say that they are none."""
-    requests = as_items(given)
-    if requests is None or not all(isinstance(each, TextRequest) for each in requests):
-        raise InputError(f"requests must be a list of TextRequest, not {represented(given)}")
-    return requests
+        finished = iter(results)
+        return [next(finished) if isinstance(each, Prepared) else each for each in prepared]
 
 
 def _read_tokens(given: Any, size: int) -> list[int]:
