@@ -203,3 +203,20 @@ def test_a_draft_without_the_prefix_is_not_taken(
     found = english_portuguese.translate("might", asked, beam_size=2)
     assert found.text.startswith("1,000")
     assert all(report.met for report in found.constraints)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Save {0} to {1}: {2}!", "Salvar {0} para {1}: {2}!"),
+        ("{a}{a} and {a}", "{a}{a} e {a}"),
+        ("<b>One</b> <i>two</i> <b>three</b>.", "<b>Um</b> <i>dois</i> <b>três</b>."),
+        ("Delete <b>{0}</b>?", "Excluir <b>{0}</b>?"),
+    ],
+)
+def test_what_a_model_can_not_read_is_kept_in_its_place(
+    english_portuguese: lexbeam.Translator, text: str, expected: str
+) -> None:
+    found = english_portuguese.translate(text, keep=["placeholders", "markup"])
+    assert found.text == expected
+    assert all(report.met for report in found.constraints)

@@ -102,12 +102,12 @@ def needs_boundary(phrase: str) -> bool:
     return is_word_character(phrase[-1]) and not is_unspaced(phrase[-1])
 
 
-def occurrences(text: str, phrase: str) -> Iterator[Span]:
+def occurrences(text: str, phrase: str, begin: int = 0) -> Iterator[Span]:
     """Yield the spans at which a phrase stands in a text as whole words, from left to right.
 
-    Occurrences may overlap: ``na na`` stands twice in ``na na na``.
+    Occurrences may overlap: ``na na`` stands twice in ``na na na``. None begins before ``begin``.
     """
-    start = text.find(phrase) if phrase else -1
+    start = text.find(phrase, begin) if phrase else -1
     while start >= 0:
         span = start, start + len(phrase)
         if stands_alone(text, span):

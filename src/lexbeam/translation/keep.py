@@ -208,11 +208,12 @@ def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
     """
     if not kept:
         return translation
-    best = distinct(_respaced(each, kept) for each in translation.nbest)
-    return replace(_respaced(translation, kept), nbest=best)
+    best = distinct(respaced(each, kept) for each in translation.nbest)
+    return replace(respaced(translation, kept), nbest=best)
 
 
-def _respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
+def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
+    """Return one translation in which what was kept has the spaces that it had in the source."""
     fixed = [span for report in alternative.constraints for span in _spans(report)]
     return edited(
         alternative,

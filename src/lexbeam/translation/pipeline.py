@@ -40,20 +40,6 @@ def translate_document(document: Document) -> JobGenerator[Translation]:
     return _translation(document, costs)
 
 
-def translate_freely(document: Document) -> JobGenerator[Translation | None]:
-    """Translate a text without its constraints; None if the translation lacks any of them."""
-    found = yield [document.job(each, []) for each in document.sentences]
-    for sentence, hypotheses in zip(document.sentences, found, strict=True):
-        if not hypotheses:
-            return None
-        sentence.take(hypotheses, [])
-    if not document.sentences:
-        return None
-    result = _translation(document, {})
-    lacks = any(not report.met for report in result.constraints) or result.unavoided
-    return None if lacks or document.find_invented(result.text) else result
-
-
 def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
     """Return the best combinations of what was found for the sentences."""
     found = [sentence.hypotheses for sentence in document.sentences]

@@ -18,10 +18,9 @@ from lexbeam.errors import (
     represented,
 )
 from lexbeam.models.model import Model
-from lexbeam.translation.document import Document, TranslatedSentence
+from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.pipeline import translate_document, translate_freely
-from lexbeam.translation.readable_source import ReadableSource
+from lexbeam.translation.pipeline import translate_document
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.restoring import Restoring, read_without
 from lexbeam.translation.results import Translation
@@ -39,32 +38,11 @@ class Prepared:
     found: SourceDemands
     restoring: Restoring
     signature: Signature
-    as_given: tuple[Document, SourceDemands] | None = None
-    """The text with everything in it that is hidden otherwise, if a model may know how to
-    translate that."""
 
     def translate(self) -> JobGenerator[Translation]:
-        """Translate the text; yields the searches it needs (see `lexbeam.translation.jobs`).
-
-        A free translation of the text as it was given is taken if it has everything.
-        """
-        if self.as_given is not None:
-            document, found = self.as_given
-            free = yield from translate_freely(document)
-            if free is not None:
-                return self._signed(found.respace(free))
+        """Translate the text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
         result = yield from translate_document(self.document)
-        return self._signed(self.restoring.restore(self.found.respace(result)))
-
-    @property
-    def translated(self) -> list[TranslatedSentence]:
-        """What the best translation was put together from."""
-        document = self.document
-        if self.as_given is not None and not all(each.hypotheses for each in document.sentences):
-            document = self.as_given[0]
-        return document.translated
-
-    def _signed(self, result: Translation) -> Translation:
+        result = self.restoring.restore(self.found.respace(result))
         return replace(result, signature=self.signature, source=self.restoring.source.given)
 
 
@@ -113,44 +91,18 @@ class Preparation:
         source = read_without(text, kept, asked, self._source.can_read, self._attends)
         found = terms.find(source, kept)
         needed = replace(settings, alignments=True) if source.tags else settings
-        as_given = None
-        if source.hidden and self._may_be_free(source, asked, settings):
-            whole = ReadableSource.of(text, [])
-            demanded = terms.find(whole, kept)
-            if not demanded.has_terms:
-                as_given = self._document(whole, asked, demanded, settings), demanded
-        return Prepared(
-            self._document(source, asked, found, needed),
-            found,
-            Restoring(source, asked, found.hidden, settings.alignments),
-            Signature.of(self._info, settings),
-            as_given,
-        )
-
-    def _document(
-        self,
-        source: ReadableSource,
-        asked: Constraints,
-        found: SourceDemands,
-        settings: TextSettings,
-    ) -> Document:
-        return Document(
+        document = Document(
             source.text,
             found.added_to(find_sources(asked, source)),
             self._source,
             self._target,
-            settings,
+            needed,
             self._max_source_length,
             self._vocabulary_size,
             found.find_invented,
         )
-
-    def _may_be_free(
-        self, source: ReadableSource, asked: Constraints, settings: TextSettings
-    ) -> bool:
-        """Return whether a free translation may have all, since the model can read all of it."""
-        is_asked = asked.demanded or asked.avoid or asked.prefix or settings.nbest > 1
-        return not is_asked and all(self._source.can_read(each.text) for each in source.hidden)
+        restoring = Restoring(source, asked, found.hidden, settings.alignments)
+        return Prepared(document, found, restoring, Signature.of(self._info, settings))
 
 
 def _read_requests(given: Any) -> list[TextRequest]:

@@ -33,6 +33,17 @@ class HiddenPart(NamedTuple):
         return self.start, self.start + len(self.mask)
 
 
+class Break(NamedTuple):
+    """A line break that is read where a tag such as ``<br>`` parts two texts."""
+
+    number: int
+    """How many line breaks are read before it."""
+    first: int
+    """How many tags stand before the end of its line."""
+    last: int
+    """How many tags stand before the next line."""
+
+
 @dataclass(frozen=True)
 class ReadableSource:
     """A text without its tags, and with masks for what else is hidden."""
@@ -42,6 +53,7 @@ class ReadableSource:
     """What the model reads."""
     tags: Sequence[HiddenPart] = ()
     masks: Sequence[HiddenPart] = ()
+    breaks: Sequence[Break] = ()
     _edits: Edits = field(default_factory=Edits)
     _inverse: Edits = field(default_factory=Edits)
 
@@ -52,11 +64,10 @@ class ReadableSource:
             return cls(text, text)
         writer = _Writer(text)
         names = mask_names(text + others, 0)
-        tags = [each for each in hidden if is_tag(each.text)]
-        if stands_for_word([each.text for each in tags]):
-            tags = []
+        tags = [each.text for each in hidden if is_tag(each.text)]
+        is_markup = not stands_for_word(tags)
         for each in hidden:
-            if each in tags:
+            if is_markup and is_tag(each.text):
                 writer.take_out(each)
             else:
                 writer.mask(each, next(names))
@@ -67,6 +78,7 @@ class ReadableSource:
             edits.apply(text),
             [part for part in writer.parts if not part.mask],
             [part for part in writer.parts if part.mask],
+            writer.breaks,
             edits,
             edits.inverse(text),
         )
@@ -87,39 +99,46 @@ class ReadableSource:
 
 
 class _Writer:
-    """Writes what is read of a text, with spaces so that words stay apart."""
+    """Writes what is read of a text, so that words and lines stay apart."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._read = 0
-        self._before = ""
-        """The last character that is read."""
+        self._length = 0
+        self._lines = 0
+        self._ending = ""
+        """The last character that is read but for white space, and the white space behind it."""
+        self._tags = 0
+        self._tags_before = 0
+        """How many tags stand before the last word."""
         self._parted = False
-        """Whether a tag that parts words came behind it."""
+        """Whether a tag has ended the line since."""
         self.edits: list[Edit] = []
         self.parts: list[HiddenPart] = []
+        self.breaks: list[Break] = []
 
     def take_out(self, tag: Kept) -> None:
         """Leave a tag out, with one of the two spaces around it."""
         self._copy(tag.start)
         end, following = tag.end, self._text[tag.end : tag.end + 1]
-        if following == " " and (not self._before or self._before.isspace()):
+        if following == " " and (not self._ending or self._ending[-1].isspace()):
             end += 1
-        self._parted = self._parted or parts_words(tag.text)
-        self.parts.append(HiddenPart(tag, self._read))
+        self.parts.append(HiddenPart(tag, self._length))
         self.edits.append(Edit(tag.start, end - tag.start, ""))
+        self._parted = self._parted or parts_words(tag.text)
+        self._tags += 1
         self._at = end
 
     def mask(self, kept: Kept, mask: str) -> None:
         """Let a mask stand for something that is kept, as a word of its own."""
         self._copy(kept.start)
-        self._space_between(kept.start, mask[0])
-        self.parts.append(HiddenPart(kept, self._read, mask))
+        self._end_line(kept.start, mask)
+        self._space_before(kept.start, mask)
+        self.parts.append(HiddenPart(kept, self._length, mask))
         self.edits.append(Edit(kept.start, kept.end - kept.start, mask))
-        self._at, self._before = kept.end, mask[-1]
-        self._read += len(mask)
-        self._space_between(kept.end, self._text[kept.end : kept.end + 1])
+        self._at = kept.end
+        self._add(mask)
+        self._space_before(kept.end, self._text[kept.end : kept.end + 1])
 
     def finish(self) -> None:
         """Go on to the end of the text."""
@@ -128,20 +147,34 @@ class _Writer:
     def _copy(self, end: int) -> None:
         """Go on with the text up to an offset."""
         copied = self._text[self._at : end]
-        if copied:
-            if self._parted and self._before.strip() and not copied[0].isspace():
-                self._space(self._at)
-            self._parted = False
-            self._before = copied[-1]
-            self._read += len(copied)
+        if copied.strip():
+            self._end_line(self._at, copied)
+        self._add(copied)
         self._at = end
 
-    def _space_between(self, at: int, following: str) -> None:
-        """Put a space between the end of one word and the beginning of another."""
-        if self._before and following and all(map(is_word_character, self._before + following)):
-            self._space(at)
+    def _end_line(self, at: int, following: str) -> None:
+        """End a line where tags have ended it, if there is one and no other begins anyway."""
+        behind = following[: len(following) - len(following.lstrip())]
+        if self._parted and self._ending.strip() and "\n" not in self._ending + behind:
+            self.breaks.append(Break(self._lines, self._tags_before, self._tags))
+            self._insert(at, "\n")
+        self._parted = False
 
-    def _space(self, at: int) -> None:
-        self.edits.append(Edit(at, 0, " "))
-        self._read += 1
-        self._before = " "
+    def _space_before(self, at: int, following: str) -> None:
+        """Put a space between the end of one word and the beginning of another."""
+        both = self._ending[-1:] + following[:1]
+        if len(both) == 2 and all(map(is_word_character, both)):
+            self._insert(at, " ")
+
+    def _insert(self, at: int, text: str) -> None:
+        self.edits.append(Edit(at, 0, text))
+        self._add(text)
+
+    def _add(self, text: str) -> None:
+        self._length += len(text)
+        self._lines += text.count("\n")
+        if text:
+            solid = text.rstrip()
+            self._tags_before = self._tags if solid else self._tags_before
+            spaces = text[len(solid) :]
+            self._ending = (solid[-1] if solid else self._ending) + spaces

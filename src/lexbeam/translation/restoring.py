@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.counting import find_met
-from lexbeam.constraints.matching import find_excess
+from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
-from lexbeam.text.word_boundaries import Span
-from lexbeam.translation.keep import Kept, respace
+from lexbeam.text.word_boundaries import Span, occurrences
+from lexbeam.translation.keep import Kept, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Translation
 from lexbeam.translation.spelled import report_on
-from lexbeam.translation.tag_placement import Bounds, PlacedTag, place_tags
+from lexbeam.translation.tag_placement import Bounds, LineEnd, PlacedTag, place_tags
 from lexbeam.translation.tags import is_tag
 from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
 
@@ -70,10 +69,14 @@ class Restoring:
         if not self.hidden:
             return translation
         best = [self._put_back(each) for each in translation.nbest]
-        put_back = replace(self._put_back(translation), nbest=best)
-        spaced = respace(put_back, self.source.hidden)
-        best = distinct(self._reported(each) for each in spaced.nbest)
-        return replace(self._reported(spaced), nbest=best)
+        best = distinct(self._reported(respaced(each, self.source.hidden)) for each in best)
+        return replace(
+            translation,
+            text=best[0].text,
+            constraints=best[0].constraints,
+            alignment=best[0].alignment,
+            nbest=best,
+        )
 
     def _put_back(self, alternative: AnyAlternative) -> AnyAlternative:
         """Return a translation with masks undone, and tags in it."""
@@ -85,12 +88,14 @@ class Restoring:
             if report.span
         ]
         if self.source.tags:
+            bounds = self._bounds(alternative)
+            edits += [Edit(each.at, 1, "") for each in bounds.breaks]
             edits += place_tags(
                 [PlacedTag(part.kept.text, part.start) for part in self.source.tags],
                 self.source.text,
                 alternative.text,
                 alternative.alignment or (),
-                self._bounds(alternative),
+                bounds,
             )
         return edited(alternative, Edits(edits))
 
@@ -104,7 +109,13 @@ class Restoring:
         prefix = self.asked.prefix.rstrip()
         fixed += [(0, len(prefix))] if prefix else []
         ends = any(each.at_end for each in self.asked.demanded)
-        return Bounds(fixed, bool(prefix), ends)
+        lines = [at for at, character in enumerate(alternative.text) if character == "\n"]
+        breaks = [
+            LineEnd(lines[each.number], each.first, each.last)
+            for each in self.source.breaks
+            if each.number < len(lines)
+        ]
+        return Bounds(fixed, bool(prefix), ends, breaks)
 
     def _reported(self, alternative: AnyAlternative) -> AnyAlternative:
         """Return a translation whose report speaks of the given text, and of what was kept."""
@@ -113,7 +124,7 @@ class Restoring:
             replace(each, sources=tuple(map(moved, each.sources)))
             for each in alternative.constraints
         ]
-        found = find_met(text, self.hidden, (0,))
+        found = [_find(each, text) for each in self.hidden]
         excessive = set(find_excess(text, self.hidden, (0,)))
         own = [
             report_on(asked, text, there, None, number in excessive)
@@ -127,3 +138,19 @@ class Restoring:
             constraints=[*reports[:first], *own, *reports[first + masks :]],
             alignment=links and [replace(each, source=moved(each.source)) for each in links],
         )
+
+
+def _find(asked: Constraint, text: str) -> list[Occurrence]:
+    """Return the occurrences of something that is kept: a phrase, or tags in their order.
+
+    There may be thousands of tags: each is looked for behind the one before it, and once only.
+    """
+    if len(asked.parts) == 1:
+        return asked.find(text, asked.count)
+    spans: list[Span] = []
+    for (form,) in asked.parts:
+        span = next(occurrences(text, form, spans[-1][1] if spans else 0), None)
+        if span is None:
+            return []
+        spans.append(span)
+    return [tuple(spans)]

@@ -47,8 +47,6 @@ class SourceDemands:
     """The patterns by which it was found."""
     hidden: tuple[Constraint, ...] = ()
     """What it has to keep of what the model does not see."""
-    has_terms: bool = False
-    """Whether a glossary demands or forbids something."""
 
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
@@ -128,7 +126,6 @@ class SourceTerms:
             kept=kept,
             patterns=self._patterns,
             hidden=tuple(_read(demands_of(source.given, source.hidden), reader, "kept")),
-            has_terms=bool(found.constraints or found.avoid),
         )
 
 

@@ -9,8 +9,8 @@ its tags come in the same order.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from lexbeam.translation.text_edits import Edit
 _MARK_WEIGHT = 0.3  # of punctuation, whose attention says little
 _UNKNOWN_WEIGHT = 0.1  # of words that are not aligned: they go with their neighbours
 _NOTHING_BETWEEN = 0.6  # the cost of tags that have nothing between them any more
+_LEAST_WORDS = 50  # of a long output that are looked at together
 _FIXED = 1e6  # the cost of what may not be
 
 
@@ -33,6 +34,14 @@ class PlacedTag(NamedTuple):
 
     text: str
     at: int
+
+
+class LineEnd(NamedTuple):
+    """The offset of a line break in the translation, and the tags that stand there."""
+
+    at: int
+    first: int
+    last: int
 
 
 class Bounds(NamedTuple):
@@ -44,6 +53,8 @@ class Bounds(NamedTuple):
     """Whether no tag may stand before the first of them."""
     ends: bool = False
     """Whether no tag may stand behind the last."""
+    breaks: Sequence[LineEnd] = ()
+    """Where lines end, from left to right."""
 
 
 def place_tags(
@@ -57,16 +68,20 @@ def place_tags(
 
     ``source`` has no tags; ``links`` say which of its words the output translates where.
     """
-    words = _merged(_words(output), [*bounds.fixed, *(link.target for link in links)])
+    links = [piece for link in links for piece in _cut(link, tags, source, output)]
+    links.sort(key=lambda link: link.target)
+    cuts = {link.target[0] for link in links}
+    words = _merged(_words(output, cuts), [*bounds.fixed, *(link.target for link in links)])
     if not words:
         return [Edit(0, 0, "".join(tag.text for tag in tags))]
     segments = _Segments(tags, source)
-    costs = segments.costs(_sources(words, output, links, segments))
-    if bounds.begins:
-        costs[0, 1:] += _FIXED
-    if bounds.ends:
-        costs[-1, :-1] += _FIXED
-    chosen = [0, *_best_path(costs, segments.unfilled), len(tags)]
+    chosen = [0]
+    for stretch in _stretches(words, links, tags):
+        costs = segments.costs(_sources(words, output, links, segments, stretch), stretch)
+        _keep_to(bounds, costs, stretch, words, len(tags))
+        unfilled = segments.unfilled[stretch.first : stretch.last + 1]
+        chosen += [stretch.first + each for each in _best_path(costs, unfilled)]
+    chosen.append(len(tags))
     edits = []
     for gap, (last, first) in enumerate(pairwise(chosen)):
         if first > last:
@@ -76,62 +91,134 @@ def place_tags(
     return edits
 
 
+class _Stretch(NamedTuple):
+    """Words of an output, and the segments of the source that they translate."""
+
+    start: int
+    end: int
+    first: int
+    """The first segment that they may be in."""
+    last: int
+
+
+def _stretches(
+    words: Sequence[Span], links: Sequence[Link], tags: Sequence[PlacedTag]
+) -> list[_Stretch]:
+    """Return an output in stretches, each of which translates a stretch of the source.
+
+    It takes time in proportion to its words and tags, since the best way is found in each of them.
+    """
+    owners = [bisect_right(words, link.target[0], key=lambda word: word[0]) - 1 for link in links]
+    ends, starts = np.zeros(len(words), np.int64), np.full(len(words) + 1, 2**62)
+    for owner, link in zip(owners, links, strict=True):
+        ends[owner] = max(ends[owner], link.source[1])
+        starts[owner] = min(starts[owner], link.source[0])
+    reached = np.maximum.accumulate(ends)
+    to_come = np.minimum.accumulate(starts[::-1])[::-1][1:]
+    stretches: list[_Stretch] = []
+    start = first = 0
+    for word in np.flatnonzero((reached <= to_come) & (ends > 0)).tolist():
+        if word + 1 - start >= _LEAST_WORDS and word + 1 < len(words):
+            last = bisect_right(tags, int(reached[word]) - 1, key=lambda tag: tag.at)
+            while last < len(tags) and tags[last].at <= to_come[word] and closes(tags[last].text):
+                last += 1
+            stretches.append(_Stretch(start, word + 1, first, last))
+            start, first = word + 1, last
+    return [*stretches, _Stretch(start, len(words), first, len(tags))]
+
+
+def _keep_to(
+    bounds: Bounds, costs: FloatArray, stretch: _Stretch, words: Sequence[Span], tags: int
+) -> None:
+    """Let what may not be cost very much."""
+    if bounds.begins and stretch.start == 0:
+        costs[0, 1:] += _FIXED
+    if bounds.ends and stretch.end == len(words):
+        costs[-1, : tags - stretch.first] += _FIXED
+    start, end = words[stretch.start][0], words[stretch.end - 1][1]
+    lowest = bisect_left(bounds.breaks, start, key=lambda each: each.at)
+    highest = bisect_right(bounds.breaks, end, key=lambda each: each.at)
+    for at, first, last in bounds.breaks[max(lowest - 1, 0) : highest + 1]:
+        here = max(bisect_right(words, at, key=lambda word: word[0]) - stretch.start, 0)
+        costs[:here, max(first + 1 - stretch.first, 0) :] += _FIXED
+        costs[here:, : max(last - stretch.first, 0)] += _FIXED
+
+
 class _Segments:
     """The stretches of a source between its tags, and the pairs that each is in."""
 
     def __init__(self, tags: Sequence[PlacedTag], source: str) -> None:
         self._starts = [tag.at for tag in tags]
-        size = len(tags) + 1
         pairs = find_pairs([tag.text for tag in tags])
-        self._inside = np.zeros((size, max(len(pairs), 1)))  # shape: (segments, pairs)
-        for number, (opening, closing) in enumerate(pairs):
-            self._inside[opening + 1 : closing + 1, number] = 1.0
+        self._pair_of = {tag: pair for pair in pairs for tag in pair}
+        depth = np.zeros(len(tags) + 2, np.int64)
+        for opening, closing in pairs:
+            depth[opening + 1] += 1
+            depth[closing + 1] -= 1
         spans = zip([0, *self._starts], [*self._starts, len(source)], strict=True)
         has_words = np.array([bool(source[start:end].strip()) for start, end in spans])
-        matters = has_words & self._inside.any(axis=1)
+        matters = has_words & (np.cumsum(depth)[:-1] > 0)
         self.unfilled: FloatArray = np.where(matters, _NOTHING_BETWEEN, 0.0)
         """What it costs to leave each without words."""
 
-    def __len__(self) -> int:
-        return len(self._starts) + 1
-
-    def of(self, span: Span) -> FloatArray:
+    def of(self, span: Span, stretch: _Stretch) -> FloatArray:
         """Return the share of a stretch of the source that is in each segment."""
         start, end = span
-        shares = np.zeros(len(self))
+        shares = np.zeros(stretch.last - stretch.first + 1)
         first = bisect_right(self._starts, start)
         last = max(bisect_right(self._starts, max(end - 1, start)), first)
         edges = [start, *self._starts[first:last], max(end, start + 1)]
-        shares[first : last + 1] = np.diff(edges)
-        shares /= max(shares.sum(), 1.0)
+        for segment, length in enumerate(np.diff(edges).tolist(), first):
+            shares[min(max(segment, stretch.first), stretch.last) - stretch.first] += length
+        shares /= shares.sum()
         return shares
 
-    def costs(self, sources: FloatArray) -> FloatArray:
+    def costs(self, sources: FloatArray, stretch: _Stretch) -> FloatArray:
         """Return what it costs to put words with given sources into each segment.
 
         That is the number of pairs that either the source is in or the segment, and next to
         nothing for the way between them. # shape: (words, segments), both
         """
-        pairs = sources @ self._inside
-        both = pairs @ self._inside.T
-        different = (
-            pairs.sum(axis=1)[:, None]
-            + sources.sum(axis=1)[:, None] * self._inside.sum(axis=1)
-            - 2 * both
-        )
-        places = np.arange(len(self))
-        far = np.abs(places[:, None] - places) / (4 * len(self))
+        inside = self._inside(stretch)
+        pairs = sources @ inside
+        depths = sources.sum(axis=1)[:, None] * inside.sum(axis=1)
+        different = pairs.sum(axis=1)[:, None] + depths - 2 * (pairs @ inside.T)
+        places = np.arange(len(inside))
+        far = np.abs(places[:, None] - places) / (4 * len(inside))
         result: FloatArray = different + sources @ far
         return result
 
+    def _inside(self, stretch: _Stretch) -> FloatArray:
+        """Return which segments of a stretch are in which pairs. # shape: (segments, pairs).
 
-def _words(text: str) -> list[Span]:
-    """Return the words of a text, each mark being one."""
+        Pairs around all of them make no difference.
+        """
+        first, last = stretch.first, stretch.last
+        pairs = {self._pair_of[tag] for tag in range(first, last) if tag in self._pair_of}
+        inside = np.zeros((last - first + 1, max(len(pairs), 1)))
+        for number, (opening, closing) in enumerate(sorted(pairs)):
+            inside[max(opening + 1 - first, 0) : closing + 1 - first, number] = 1.0
+        return inside
+
+
+def _cut(link: Link, tags: Sequence[PlacedTag], source: str, output: str) -> list[Link]:
+    """Return the parts of a link between tags that stand inside a word: it may be copied."""
+    (start, end), at = link.source, link.target[0]
+    first, last = (bisect_right(tags, each, key=lambda tag: tag.at) for each in (start, end - 1))
+    if first == last or source[start:end] != output[slice(*link.target)]:
+        return [link]
+    edges = sorted({start, *(tag.at for tag in tags[first:last]), end})
+    return [Link((a, b), (a - start + at, b - start + at)) for a, b in pairwise(edges)]
+
+
+def _words(text: str, cuts: Set[int]) -> list[Span]:
+    """Return the words of a text, each mark being one; some are cut at given offsets."""
     words: list[Span] = []
     for offset, character in enumerate(text):
         if character.isspace():
             continue
-        if words and words[-1][1] == offset and are_glued(text[offset - 1], character):
+        goes_on = words and words[-1][1] == offset and offset not in cuts
+        if goes_on and are_glued(text[offset - 1], character):
             words[-1] = words[-1][0], offset + 1
         else:
             words.append((offset, offset + 1))
@@ -157,27 +244,30 @@ def _merged(words: Sequence[Span], together: Sequence[Span]) -> list[Span]:
 
 
 def _sources(
-    words: Sequence[Span], output: str, links: Sequence[Link], segments: _Segments
+    words: Sequence[Span],
+    output: str,
+    links: Sequence[Link],
+    segments: _Segments,
+    stretch: _Stretch,
 ) -> FloatArray:
     """Return how much of each word comes from which segment. # shape: (words, segments)."""
-    sources = np.zeros((len(words), len(segments)))
-    starts = [start for start, _ in words]
-    for link in links:
-        word = bisect_right(starts, link.target[0]) - 1
-        if word >= 0:
-            sources[word] += segments.of(link.source)
+    own = words[stretch.start : stretch.end]
+    sources = np.zeros((len(own), stretch.last - stretch.first + 1))
+    begin = bisect_left(links, own[0][0], key=lambda link: link.target[0])
+    end = bisect_left(links, own[-1][1], key=lambda link: link.target[0])
+    for link in links[begin:end]:
+        word = bisect_right(own, link.target[0], key=lambda each: each[0]) - 1
+        sources[word] += segments.of(link.source, stretch)
     total = sources.sum(axis=1)
     known = total > 0
     weights = [
-        1.0 if any(map(is_word_character, output[start:end])) else _MARK_WEIGHT
-        for start, end in words
+        1.0 if any(map(is_word_character, output[slice(*each)])) else _MARK_WEIGHT for each in own
     ]
     sources[known] *= (np.array(weights)[known] / total[known])[:, None]
-    if known.any():
-        before = np.maximum.accumulate(np.where(known, np.arange(len(words)), -1))
-        for word in np.flatnonzero(~known & (before >= 0)).tolist():
-            neighbour = sources[before[word]]
-            sources[word] = _UNKNOWN_WEIGHT * neighbour / neighbour.sum()
+    before = np.maximum.accumulate(np.where(known, np.arange(len(own)), -1))
+    for word in np.flatnonzero(~known & (before >= 0)).tolist():
+        neighbour = sources[before[word]]
+        sources[word] = _UNKNOWN_WEIGHT * neighbour / neighbour.sum()
     return sources
 
 

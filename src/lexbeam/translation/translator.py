@@ -233,7 +233,7 @@ class Translator:
         if self._recorder is not None:
             self._recorder.keep(
                 [
-                    each.translated
+                    each.document.translated
                     for each, result in zip(runnable, results, strict=True)
                     if isinstance(result, Translation)
                 ]

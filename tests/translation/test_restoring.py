@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import lexbeam
+from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.translation.keep import compile_patterns, find_kept
+from lexbeam.translation.restoring import read_without
+
+TEXT = "Open the <b>file</b> {name} now."
+
+
+def read(text: str, can_read: bool = True, attends: bool = True, **asked: Any) -> str:
+    kept = find_kept(text, compile_patterns(["markup", "placeholders"]))
+    constraints = Constraints.build(asked.get("demanded"), asked.get("avoid"), asked.get("prefix"))
+    return read_without(text, kept, constraints, lambda _: can_read, attends).text
+
+
+def test_tags_are_hidden_and_what_can_not_be_read() -> None:
+    assert read(TEXT) == "Open the file {name} now."
+    assert read(TEXT, can_read=False) == "Open the file ID1 now."
+    assert read(TEXT, attends=False) == TEXT
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"demanded": ["<b>Datei</b>"]},
+        {"demanded": [{"any": ["x", "die <b>"]}]},
+        {"demanded": [{"text": "b", "exactly": 1}]},
+        {"avoid": ["B"]},
+        {"prefix": "<b>Die"},
+    ],
+)
+def test_nothing_is_hidden_that_a_caller_speaks_of(asked: dict[str, Any]) -> None:
+    assert read(TEXT, **asked) == TEXT
+
+
+def test_other_words_do_not_matter() -> None:
+    assert read(TEXT, demanded=["b", "Datei"], avoid=["File"]) != TEXT
+
+
+@pytest.fixture(scope="module")
+def model() -> lexbeam.Translator:
+    return lexbeam.load()
+
+
+def test_everything_is_reported_where_it_stands(model: lexbeam.Translator) -> None:
+    text = 'Open the <b>file</b> and the <a href="x?file=1">settings</a> page.'
+    glossary = lexbeam.Glossary.from_terms({"file": "Datei"})
+    asked = [{"text": "Seite", "source": "page"}]
+    found = model.translate(
+        text, asked, glossary=glossary, keep=["markup"], alignments=True, nbest=2
+    )
+    assert len(found.nbest) == 2
+    for each in found.nbest:
+        assert re.findall(r"<[^>]*>", each.text) == re.findall(r"<[^>]*>", text)
+        page, order, *tags, term = each.constraints
+        assert all(report.met for report in each.constraints)
+        assert [each.text[slice(*span)] for span in order.spans] == re.findall(r"<[^>]*>", text)
+        for report in (page, *tags, term):
+            assert report.span is not None
+            assert each.text[slice(*report.span)] == report.form
+        assert [text[slice(*span)] for span in page.sources] == ["page"]
+        assert [text[slice(*span)] for span in term.sources] == ["file"]
+        assert each.alignment is not None
+        words = {
+            text[slice(*link.source)]: each.text[slice(*link.target)] for link in each.alignment
+        }
+        assert words["file"] == "Datei"
+    assert found.text == found.nbest[0].text
+    assert found.source == text
+    assert model.translate(text, keep=["markup"]).alignment is None
+
+
+def test_a_phrase_is_not_torn_by_a_tag(model: lexbeam.Translator) -> None:
+    text = "The new <b>file</b> is here."
+    found = model.translate(text, ["neue Datei"], keep=["markup"])
+    assert found.constraints[0].met
+    assert "neue Datei" in found.text
+    assert all(report.met for report in found.constraints)
+
+
+@pytest.mark.parametrize("asked", [{"prefix": "Die "}, {"constraints": [{"suffix": "hier."}]}])
+def test_no_tag_stands_before_the_beginning_nor_behind_the_end(
+    model: lexbeam.Translator, asked: dict[str, Any]
+) -> None:
+    found = model.translate("<b>The file is here.</b>", keep=["markup"], **asked)
+    assert found.text.startswith("Die ") if "prefix" in asked else found.text.endswith("hier.")
+    assert re.findall(r"<[^>]*>", found.text) == ["<b>", "</b>"]
+    assert all(report.met for report in found.constraints)
+
+
+@pytest.mark.parametrize("text", ["<br/>", "<b></b>", "{a}", "<b>{a}</b>", " <b> </b> "])
+def test_a_text_without_words_is_kept(model: lexbeam.Translator, text: str) -> None:
+    found = model.translate(text, keep=["markup", "placeholders"])
+    assert "".join(found.text.split()) == "".join(text.split())
+    assert all(report.met for report in found.constraints)
+
+
+def test_each_of_many_texts_gets_its_own_tags_back(model: lexbeam.Translator) -> None:
+    texts = ["The <b>dog</b> sleeps.", "No tags.", "A <i>cat</i>.<br>A dog."]
+    together = model.translate(texts, keep=["markup"])
+    alone = [model.translate(text, keep=["markup"]) for text in texts]
+    assert [each.text for each in together] == [each.text for each in alone]
+    assert "<br>" in together[2].text
+    assert "\n" not in together[2].text
+
+
+def test_a_source_in_a_tag_is_no_tie(model: lexbeam.Translator) -> None:
+    text = "The <b>dog</b> sleeps."
+    found = model.translate(text, [{"text": "Hund", "source": [4, 7]}], keep=["markup"])
+    assert found.text == "Der <b>Hund</b> schläft."
+    found = model.translate(text, [{"text": "Köter", "source": [7, 10]}], keep=["markup"])
+    assert found.text == "Der <b>Köter</b> schläft."
+    with pytest.raises(lexbeam.LexbeamError, match="outside the text"):
+        model.translate(text, [{"text": "Hund", "source": [20, 40]}], keep=["markup"])
