@@ -17,6 +17,7 @@ import lexbeam
 from fuzz.campaign import Failure, Kind
 from fuzz.text_problems import (
     RANDOM_MODEL,
+    TAGS,
     TextProblem,
     draw,
     models,
@@ -257,6 +258,7 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
             there, wanted = text.count(kept), problem.text.count(kept)
             if there < wanted and _is_free(problem.text, kept):
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
+        yield from _check_tags(problem, text)
     for source, target in problem.terms:
         read_in = problem.text.replace(f"{{{source}}}", "") if problem.keep else problem.text
         found = list(exact_spans(read_in, source))
@@ -265,6 +267,20 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
         if found and not any(list(exact_spans(composed(text), form)) for form in forms):
             said = f"{source}: {target!a} is not in {text!a}"
             yield Failure("the terms of a glossary are there", said)
+
+
+def _check_tags(problem: TextProblem, text: str) -> Iterator[Failure]:
+    """Check that a translation has the tags of its source, in their order and no others.
+
+    Not where other things that are asked for may have tags in them.
+    """
+    asked = repr((problem.constraints, problem.avoid, problem.prefix, problem.terms))
+    if "<" in asked or ">" in asked:
+        return
+    tag = re.compile("|".join(map(re.escape, TAGS)))
+    wanted, there = tag.findall(problem.text), tag.findall(text)
+    if wanted != there and "<" not in tag.sub("", problem.text):
+        yield Failure("tags are kept in their order", f"{wanted}: {text!a}")
 
 
 def check_links(problem: TextProblem, result: lexbeam.Translation) -> Iterator[Failure]:

@@ -112,11 +112,29 @@ def random_model() -> Path:
     return ctranslate2_models.opennmt(Path(home, "model"), eagerness=1.0)
 
 
+TAGS = ("<b>", "</b>", "<i>", "</i>", "<br/>", "<p>", "</p>", '<a href="x">', "</a>", "<!-- n -->")
+
+
+def mark_up(random: Random, text: str) -> str:
+    """Put tags into a text, around words, between them and inside: also what is not well-formed."""
+    for _ in range(random.choice((1, 2, 4))):
+        first, last = sorted(random.choices(range(len(text) + 1), k=2))
+        opening, closing = random.choice(
+            (("<b>", "</b>"), ("<i>", "</i>"), ("<p>", "</p>"), ('<a href="x">', "</a>"))
+        )
+        text = text[:first] + opening + text[first:last] + closing + text[last:]
+    for _ in range(random.choice((0, 1, 2))):
+        at = random.randrange(len(text) + 1)
+        text = text[:at] + random.choice(TAGS) + text[at:]
+    return text
+
+
 def draw(random: Random, model: str | None = None) -> TextProblem:
     """Draw a problem for a model, or for any that is at hand."""
     model = model or random.choice(sorted(models()))
     pool = Pool(random, WORDS.get(model, WORDS["en-de"]))
-    text = pool.text()
+    is_kept = random.random() < 0.15
+    text = mark_up(random, pool.text()) if is_kept and random.random() < 0.6 else pool.text()
     words = [word for word in re.findall(r"\w+", text) if list(exact_spans(text, word))]
     pool = replace(pool, sources=tuple(words))
     if random.random() < 0.1:
@@ -139,7 +157,7 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
         tuple(avoid) if random.random() < 0.3 else (),
         prefix,
         pool.settings(),
-        ("placeholders", "markup", "urls", "emails") if random.random() < 0.15 else (),
+        ("placeholders", "markup", "urls", "emails") if is_kept else (),
         pool.terms() if random.random() < 0.1 else (),
         tuple(random.sample(SOURCES, 2)) if random.random() < 0.1 else (),
         malformed,

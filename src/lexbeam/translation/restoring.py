@@ -103,9 +103,12 @@ class Restoring:
         """Return what tags may not get into, so that nothing that is met is lost."""
         fixed: list[Span] = []
         for number, report in enumerate(alternative.constraints):
-            asked = self.asked.demanded[number : number + 1]
-            is_near = bool(asked) and asked[0].within is not None
-            fixed += [report.span] if report.span and is_near else report.spans
+            fixed += report.spans
+            if number < len(self.asked.demanded) and report.spans:
+                asked = self.asked.demanded[number]
+                parts = 1 if asked.within is None else len(asked.parts)
+                chains = zip(report.spans[::parts], report.spans[parts - 1 :: parts], strict=True)
+                fixed += [(first[0], last[1]) for first, last in chains]
         prefix = self.asked.prefix.rstrip()
         fixed += [(0, len(prefix))] if prefix else []
         ends = any(each.at_end for each in self.asked.demanded)

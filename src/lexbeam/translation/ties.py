@@ -35,7 +35,8 @@ before the sentence is searched once more."""
 def find_sources(constraints: Constraints, source: ReadableSource) -> Constraints:
     """Return constraints that know where in a text stand the sources that callers name.
 
-    Words are looked for in what the model reads; offsets are those of the text as it was given.
+    Words are looked for in what the model reads, and then in the text as it was given; offsets are
+    those of the given text.
 
     Raises:
         ConstraintError: a source is not in the text.
@@ -54,6 +55,11 @@ def _spans_of(constraint: Constraint, text: ReadableSource) -> SourceSpans:
     source = constraint.source
     if isinstance(source, str):
         spans = sorted(matches(text.text, source, "any", starts=(0,)))
+        if not spans:  # a tag may stand in a word
+            there = sorted(matches(text.given, source, "any", starts=(0,)))
+            spans = [span for span in map(text.to_read, there) if span[0] < span[1]]
+            if there and not spans:
+                return ()
         if not spans:
             raise ConstraintError(
                 f"the source {quoted(source)} of {quoted(constraint.text)} is not in the text"
