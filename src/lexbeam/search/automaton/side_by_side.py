@@ -21,7 +21,7 @@ from lexbeam.search.arrays import Bits, BitSets, BoolArray, IntArray, Tokens, pa
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
-from lexbeam.search.automaton.obstacles import BlockedNodes, find_obstacles, may_stand_behind
+from lexbeam.search.automaton.obstacles import BlockedNodes, may_stand_behind
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal
@@ -151,7 +151,7 @@ class SideBySide:
 
         wanted, words = [bits for _, bits in parts], automaton.whole_words
         self._counted = _Counted.of(layout, wanted, arrays, words)
-        obstacles = find_obstacles(layout.goals, automaton.tries[sentence], words)
+        obstacles = automaton.obstacles.of(sentence)
         self._blocked: BlockedNodes | None = None
         self._root = int(automaton.roots[sentence])
         if obstacles:
@@ -258,10 +258,9 @@ def always_works(automaton: Automaton, sentence: int, has_filler: bool) -> bool:
     It takes a look at all tokens of all phrases. ``has_filler`` says whether there is a token that
     is in no phrase and begins a word: it can take obstacles out of the way.
     """
-    layout, trie = automaton.layouts[sentence], automaton.tries[sentence]
-    words = automaton.whole_words
+    layout, words = automaton.layouts[sentence], automaton.whole_words
     anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
-    obstacles = find_obstacles(layout.goals, trie, words)
+    obstacles = automaton.obstacles.of(sentence)
     return (
         is_placeable(layout)
         and not layout.strict
