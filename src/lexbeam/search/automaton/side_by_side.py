@@ -296,8 +296,10 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None, can_hold:
     placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
+    known = _by_first(counted)
     for other in placed:
-        has = any(_has_counted(other, goal, words, waits) for goal in counted)
+        near = (goal for token in dict.fromkeys(other.tokens) for goal in known.get(token, ()))
+        has = any(_has_counted(other, goal, words, waits) for goal in near)
         if not has and len(other.tokens) <= other.size:
             usable |= other.wanted
         elif has and (other.exact or len(other.tokens) > 1):
@@ -306,6 +308,14 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None, can_hold:
         return False
     needed = reduce(or_, (goal.wanted for goal in placed if goal.wanted & layout.hard_wanted), 0)
     return needed & ~usable == 0
+
+
+def _by_first(goals: Sequence[Goal]) -> dict[int, list[Goal]]:
+    """Return goals by their first tokens: what has none of these has no goal in it."""
+    found: dict[int, list[Goal]] = {}
+    for goal in goals:
+        found.setdefault(next(token for token in goal.tokens if token >= 0), []).append(goal)
+    return found
 
 
 def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None, waits: bool) -> bool:
