@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -353,8 +354,11 @@ class Trie:
 
     def is_anchor(self, number: int) -> bool:
         """Return whether a node stands for an anchor alone."""
-        first = self.nodes[ROOT].children
-        return any(first.get(anchor) == number for anchor in ANCHORS)
+        return number in self._anchors
+
+    @cached_property
+    def _anchors(self) -> set[int]:
+        return {n for token, n in self.nodes[ROOT].children.items() if token in ANCHORS}
 
 
 def _once_each(goals: list[Goal]) -> list[Goal]:
