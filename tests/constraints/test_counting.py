@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.counting import find_met
+from lexbeam.constraints.counting import find_met, least_inside, may_be_inside
 from lexbeam.errors import ConstraintError
 
 TWICE = {"text": "gato", "exactly": 2}
@@ -47,3 +47,22 @@ def test_what_has_a_limit_is_met_by_what_others_are_met_by() -> None:
     first, second = ((0, 4),), ((5, 9),)
     assert find_met("gato gato", demanded) == [[first], [second], [first, second]]
     assert find_met("gato", demanded) == [[first], [], [first]]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "other", "times"),
+    [
+        ({"text": "STRASSE", "case": "any"}, "alte Straße", 1),
+        ({"any": ["Haus", "Tür"]}, {"order": ["die Tür", "das Haus"]}, 2),
+        ("der", {"text": "Der Hund", "case": "exact"}, 0),
+        ({"text": "der", "case": "any"}, "Der Hund und der Hut", 2),
+        ("Haus", "Hausboot", 0),
+    ],
+)
+def test_a_phrase_is_found_in_another_in_whatever_case(
+    phrase: object, other: object, times: int
+) -> None:
+    """What is left out at first sight is only what has none of the letters."""
+    one, two = Constraints.build([phrase, other]).demanded
+    assert least_inside(one, two) == times
+    assert may_be_inside(one, two) or not times

@@ -25,9 +25,16 @@ SENTENCES = (
     "The password is wrong.", "If it rains tomorrow, the game will be moved to Sunday.",
     "Water boils at 100 degrees.", "Select the rows that you want to delete, and press Enter.",
 )  # fmt: skip
+SENTENCES_TO_KEEP = (
+    "The file {name} has 3 pages and takes 12.5 MB.", "Wait 30 seconds, and open %s again.",
+    "Version 2.0 costs $49.99 for 5 users.", "Click <b>Open</b> to see {count} of {total} items.",
+    "<p>The <i>new</i> house is 120 m wide.</p>", "Since 1998 they have sold 1,000 kg a day.",
+)  # fmt: skip
+"""Sentences with something that `keep` finds."""
+KEPT = ("numbers", "placeholders", "markup", "quantities")
 KINDS = (
     "phrase", "long phrase", "any", "many", "gap", "order", "soft", "exactly", "at most", "suffix",
-    "prefix",
+    "prefix", "lemma", "lemma exactly", "lemma at most", "compound", "lemmas",
 )  # fmt: skip
 
 
@@ -38,6 +45,7 @@ class TimeProblem:
     text: str
     constraints: tuple[Any, ...]
     avoid: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
 
     @property
     def characters(self) -> int:
@@ -69,15 +77,17 @@ def words_of(shape: Any) -> Iterator[str]:
 def draw(random: Random) -> TimeProblem:
     """Draw a request with at most 64 constraints and 4,000 characters."""
     length = random.choice((10, 40, 200, 1000, 3000))
+    keep = tuple(random.sample(KEPT, random.choice((0, 0, 1, 2, len(KEPT)))))
+    sentences = (*SENTENCES, *SENTENCES_TO_KEEP) if keep else SENTENCES
     text = ""
     while len(text) < length:
-        text += random.choice(SENTENCES) + " "
+        text += random.choice(sentences) + " "
     count = random.choice((1, 4, 16, MOST_CONSTRAINTS))
     kinds = random.sample(KINDS, random.choice((1, 1, 2, len(KINDS))))
     ends = [kind for kind in ("prefix", "suffix") if kind in kinds]
     inner = [kind for kind in kinds if kind not in ends] or ["phrase"]
     drawn = [random.choice(inner) for _ in range(count - len(ends))] + ends
-    problem = TimeProblem(text[:length].strip(), ())
+    problem = TimeProblem(text[:length].strip(), (), keep=keep)
     for kind in drawn:
         more = replace(problem, constraints=(*problem.constraints, _constraint(random, kind)))
         if more.characters <= MOST_CHARACTERS:
@@ -107,6 +117,11 @@ def _constraint(random: Random, kind: str) -> Any:
         "at most": {"text": word, "at_most": random.choice((1, 2))},
         "suffix": {"suffix": word},
         "prefix": {"prefix": word + " "},
+        "lemma": {"lemma": word, "count": random.choice((1, 1, 2))},
+        "lemma exactly": {"lemma": word, "exactly": random.choice((1, 2, 5))},
+        "lemma at most": {"lemma": word, "at_most": random.choice((1, 2))},
+        "compound": {"text": word, "compound": True, "count": random.choice((1, 1, 2))},
+        "lemmas": {"order": [{"lemma": word}, {"lemma": other}]},
     }
     shape = shapes[kind]
     if kind in ("gap", "order") and random.random() < 0.3:
@@ -119,15 +134,17 @@ def show(problem: TimeProblem) -> str:
     return (
         "import lexbeam\ntranslator = lexbeam.load()\n"
         f"print(translator.translate({problem.text!a}, {list(problem.constraints)!a}, "
-        f"{list(problem.avoid)!a}))\n"
+        f"{list(problem.avoid)!a}, keep={list(problem.keep)!a}))\n"
     )
 
 
 def simpler(problem: TimeProblem) -> Iterator[TimeProblem]:
-    """Yield problems with half of the constraints, or without what is avoided."""
+    """Yield problems with half of the constraints, without what is avoided, or with less kept."""
     half = len(problem.constraints) // 2
     if half:
         yield replace(problem, constraints=problem.constraints[:half])
         yield replace(problem, constraints=problem.constraints[half:])
     if problem.avoid:
         yield replace(problem, avoid=())
+    for kept in problem.keep:
+        yield replace(problem, keep=tuple(each for each in problem.keep if each != kept))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexbeam.search import decode, kernel
+from lexbeam.search import Form, Pattern, decode, kernel
 from lexbeam.testing import TableScorer
 
 A, B, C, END = range(4)
@@ -78,3 +78,20 @@ def test_a_word_goes_on_that_must_not_end(algorithm: str) -> None:
     asked: dict[str, Any] = {"prefix": [[A]], "avoid": [[[A]]], "boundary": starts}
     best = decode(scorer, ["s"], algorithm=algorithm, max_length=8, **asked)[0][0]
     assert best.tokens[:2] == [A, C]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("max_length", [1, 2, 19])
+def test_an_end_that_is_ruled_out_is_taken_once_all_else_is_closed(
+    algorithm: str, max_length: int
+) -> None:
+    """The output ends with A, behind which the model has no end: it could only run on.
+
+    What may follow is closed behind it, by the limit or since the end is overdue.
+    """
+    ends_with = Pattern(((Form((A,)),),), last=True)
+    given: dict[str, Any] = {"beam_size": 1, "aside": True, "algorithm": algorithm}
+    (best,) = decode(scorer_of(A, B), ["s"], [[ends_with]], max_length=max_length, **given)[0]
+    assert best.tokens[-1] == A
+    assert best.met == [True]
+    assert best.finished

@@ -61,13 +61,12 @@ class Constraints:
         for each in (*self.counted, *begun):
             if each.soft is None and not each.at_start:
                 wanted[each.once] += each.count
+        others = [(other, replace(other, count=count)) for other, count in wanted.items()]
         for phrase, most in allowed.items():
             refuse_overlaps(phrase, most, self.demanded, self.avoid)
-            for other, count in wanted.items():
-                if other == phrase:
-                    continue
-                needed = least_inside(phrase, replace(other, count=count))
-                if needed > most:
+            for other, as_often in others:
+                needed = least_inside(phrase, as_often)
+                if needed > most and other != phrase:
                     raise ConstraintError(
                         f"{quoted(phrase.text)} may occur {times(most)}, but "
                         f"{quoted(other.text)} needs it {times(needed)}: drop one of them"

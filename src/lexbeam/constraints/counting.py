@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 
-from lexbeam.constraints.constraint import Constraint
+from lexbeam.constraints.constraint import Constraint, Part
 from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.text.casing import capitalised
@@ -72,6 +73,8 @@ def least_inside(phrase: Constraint, other: Constraint) -> int:
     Only what is certain counts: what may be written in another case than the phrase need not be
     one, and what may overlap with itself can share occurrences.
     """
+    if not may_be_inside(phrase, other):
+        return 0
     copies = 1 if other.at_end else other.count
     if len(other.parts) == len(other.parts[0]) == 1:
         form = other.parts[0][0]
@@ -82,6 +85,21 @@ def least_inside(phrase: Constraint, other: Constraint) -> int:
     return copies * sum(
         min(sum(1 for _ in _certain(phrase, form, other)) for form in part) for part in other.parts
     )
+
+
+def may_be_inside(phrase: Constraint, other: Constraint) -> bool:
+    """Return whether the letters of a phrase are in another constraint, in whatever case.
+
+    It is quickly said, and mostly no: of many constraints each is compared with each.
+    """
+    texts = [_folded(part) for part in other.parts]
+    return any(form in text for form in _folded(phrase.parts[0]).split("\n") for text in texts)
+
+
+@lru_cache(maxsize=1024)
+def _folded(part: Part) -> str:
+    """Return the forms of a part in lines, without case."""
+    return "\n".join(part).casefold()
 
 
 def _certain(phrase: Constraint, form: str, other: Constraint) -> Iterator[Occurrence]:

@@ -22,7 +22,7 @@ from lexbeam.search.automaton.trace import met_phrases, walk
 from lexbeam.search.beam import Finished, History, Hypothesis
 from lexbeam.search.candidates import Candidates
 from lexbeam.search.request import Request, listed
-from lexbeam.search.scorer import Scorer, Scores, read_ends
+from lexbeam.search.scorer import IMPOSSIBLE, Scorer, Scores, read_ends
 from lexbeam.search.selection import Selection
 from lexbeam.search.settings import Settings
 
@@ -41,6 +41,14 @@ class MayEnd(NamedTuple):
         if self.penalty is None:
             return self
         return MayEnd(self.allowed, np.where(forced, 0.0, self.penalty))
+
+    def charge(self, scores: Scores) -> Scores:
+        """Let ends pay for what they give up."""
+        if self.penalty is None:
+            return scores
+        ends = scores.ask_scores.copy()
+        ends[:, 0] -= self.penalty
+        return scores._replace(ask_scores=ends)
 
 
 def who_may_end(states: States, sizes: IntArray, automaton: Automaton) -> MayEnd:
@@ -113,6 +121,22 @@ class FinishingRules:
             return scores
         too_early = self.tokens[scores.top_ids] & ~may_end[:, None]
         return scores._replace(top_scores=np.where(too_early, -np.inf, scores.top_scores))
+
+    def open_ends(self, scores: Scores, closed: BoolArray | None) -> Scores:
+        """Make the end possible, though the model rules it out, for rows that can't go on.
+
+        Where what has ended leaves its slot, no output depends on the end of what can go on. That
+        is known only when everything is closed that may not follow. ``closed`` marks the rows
+        that may take nothing but the end or their prefix, whatever else is open.
+        """
+        if not self.aside:
+            return scores
+        stuck = ~(scores.top_scores > -np.inf).any(axis=1)
+        if closed is not None:
+            stuck |= closed
+        possible = scores.ask_scores.copy()
+        possible[stuck, 0] = np.maximum(possible[stuck, 0], IMPOSSIBLE)
+        return scores._replace(ask_scores=possible)
 
     def of_candidates(
         self,

@@ -149,7 +149,7 @@ class SearchStep:
         if self.prefix.word_ends is not None:
             _, ban = self.prefix.end_words(sentence_of(beam, live), nothing, nothing)
         answer = self._ask_model(beam, live, nothing, ban, attends=self.attends)
-        scores = self.ends_at_limit.set_aside(answer)
+        scores = self.ends_at_limit.set_aside(self._open_ends(answer, sentence_of(beam, live)))
         pool = self.beam_size * self.finishing.candidates_per_slot
         candidates = best_of_all(self._open(beam, live, scores, None), pool)
         if self.finishing.as_in_paper:
@@ -178,9 +178,10 @@ class SearchStep:
         answer = self._ask_about_constraints(beam, live, automaton, here, may_end.allowed)
         if self.prefix.forced is not None:
             may_end = may_end.in_prefix(self.prefix.forced[sentence])
-        scores = _close_forbidden(answer.scores, may_end, automaton.strict(here))
+        scores = _close_beside(answer.scores, automaton.strict(here))
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
+        scores = may_end.charge(self._open_ends(scores, sentence))
         if may_be_dead_ends(scores):
             may_go = may_end.allowed | (self.closed is not None and self.closed[sentence])
             given = automaton, here, sentence, self.prefix, self.limit
@@ -289,13 +290,14 @@ class SearchStep:
         refuse_nonsense(scores, ban, self.scorer.eos, self.scorer.vocabulary_size)
         self.model_state = scores.state
         possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
-        if self.finishing.aside:
-            # No promise depends on the end of what can go on.
-            goes_on = (scores.top_scores > -np.inf).any(axis=1)
-            if self.closed is not None:
-                goes_on &= ~self.closed[sentence_of(beam, live)]
-            possible[goes_on, 0] = scores.ask_scores[goes_on, 0]
+        if self.finishing.aside:  # Whether it has to be possible is known when all else is closed.
+            possible[:, 0] = scores.ask_scores[:, 0]
         return scores._replace(ask_scores=possible)
+
+    def _open_ends(self, scores: Scores, sentence: IntArray) -> Scores:
+        """Make ends possible that the model rules out, where an output depends on them."""
+        closed = None if self.closed is None else self.closed[sentence]
+        return self.finishing.open_ends(scores, closed)
 
     def _open(
         self, beam: Beam, live: IntArray, scores: Scores, may_end: BoolArray | None
@@ -372,16 +374,12 @@ def sentence_of(beam: Beam, slots: IntArray) -> IntArray:
     return of_slots
 
 
-def _close_forbidden(scores: Scores, may_end: MayEnd, strict: BoolArray | None) -> Scores:
-    """Let ends pay their penalty; close all but asked tokens where the output must begin so."""
-    if may_end.penalty is not None:
-        ends = scores.ask_scores.copy()
-        ends[:, 0] -= may_end.penalty
-        scores = scores._replace(ask_scores=ends)
-    if strict is not None:
-        open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
-        scores = scores._replace(top_scores=open_scores)
-    return scores
+def _close_beside(scores: Scores, strict: BoolArray | None) -> Scores:
+    """Close all but asked tokens where the output must begin so."""
+    if strict is None:
+        return scores
+    open_scores = np.where(strict[:, None], -np.inf, scores.top_scores)
+    return scores._replace(top_scores=open_scores)
 
 
 def _find_banks(candidates: Candidates, automaton: Automaton, by_set: bool) -> IntArray:

@@ -82,10 +82,11 @@ def matches(
         return sorted({*matches(text, phrase, case, starts), *_in_compounds(text, phrase, case)})
     if case == "any":
         return [s for s in _folded_spans(text, phrase) if stands_alone(text, s)]
-    spans = list(occurrences(text, phrase))
-    large = capitalised(phrase)
-    if case == "start" and large != phrase:
-        spans += [span for span in occurrences(text, large) if _is_first(text, span[0], starts)]
+    spans = list(occurrences(text, phrase)) if phrase in text else []
+    if case == "start" and starts and phrase[:1].islower():
+        large = capitalised(phrase)
+        if large != phrase:
+            spans += [span for span in occurrences(text, large) if _is_first(text, span[0], starts)]
     return sorted(spans)
 
 

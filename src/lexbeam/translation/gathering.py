@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import replace
 
 from lexbeam.constraints.constraint import Constraint
-from lexbeam.constraints.counting import least_inside
+from lexbeam.constraints.counting import least_inside, may_be_inside
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import Piece, SentenceState
 
@@ -104,7 +104,9 @@ class _Places:
         if key[0] in self._numbers or self._document.is_soft(piece.unit):
             return False
         if key not in self._inside:
-            self._inside[key] = least_inside(self._phrase, self._cut(key))
+            asked = self._document.demands[key[0]].asked
+            may_be = may_be_inside(self._phrase, asked)
+            self._inside[key] = least_inside(self._phrase, self._cut(key)) if may_be else 0
         return self._inside[key] > 0
 
     def _key(self, piece: Piece) -> tuple[int, int, int]:

@@ -68,13 +68,17 @@ def _list_tokens(trie: Trie) -> _Listed:
     from_root = {t: n for t, n in first.items() if nodes[n].serves and t >= 0}
     always = [t for t, n in first.items() if nodes[n].avoided and t >= 0]
     listed, banned_from_root = _Listed([], [], [], always), set(always)
+    known: dict[tuple[int, bool], tuple[list[int], list[int], list[int]]] = {}
     for node in nodes:
-        moves = {**from_root, **node.moves} if node.moves else from_root
-        useful = [(t, n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])]
-        listed.tokens.append([token for token, _ in useful])
-        listed.nodes.append([target for _, target in useful])
-        ends = (token for token, target in node.moves.items() if nodes[target].avoided)
-        listed.banned.append([t for t in ends if t >= 0 and t not in banned_from_root])
+        key = id(node.moves), node.strict  # Nodes that differ in nothing else share their moves.
+        if key not in known:
+            moves = {**from_root, **node.moves} if node.moves else from_root
+            useful = [(t, n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])]
+            ends = (token for token, target in node.moves.items() if nodes[target].avoided)
+            banned = [t for t in ends if t >= 0 and t not in banned_from_root]
+            known[key] = [token for token, _ in useful], [target for _, target in useful], banned
+        for rows, row in zip(listed[:3], known[key], strict=True):
+            rows.append(row)
     return listed
 
 

@@ -39,6 +39,7 @@ from lexbeam.search.automaton.completions import (
 from lexbeam.search.automaton.exact_counts import ExactCounts
 from lexbeam.search.automaton.kernel_tables import make_tables
 from lexbeam.search.automaton.multipart import MultipartPatterns
+from lexbeam.search.automaton.obstacles import Obstacles
 from lexbeam.search.automaton.patterns import Beginning, TokenConstraint
 from lexbeam.search.automaton.soft import SoftConstraints
 from lexbeam.search.automaton.states import States
@@ -75,6 +76,7 @@ class _Tables:
         """How many arrays a set of bits takes (`arrays.Bits`)."""
         self._hard_sizes = np.array([layout.hard_size for layout in self.layouts])
         self.tries = self._make_tries(constraints, avoided, can_hold)
+        self.obstacles = Obstacles(self.layouts, self.tries, words)
         # Node 0 belongs to no sentence: the padding of the tables points to it.
         first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
         self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)

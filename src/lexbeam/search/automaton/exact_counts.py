@@ -56,7 +56,11 @@ class ExactCounts:
         layers = max(map(len, waiting))
         rows: list[list[tuple[int, int]]] = [[]]
         for trie in tries:
-            rows += [list(_completing(trie, node, can_hold)) for node in trie.nodes]
+            known: dict[int, list[tuple[int, int]]] = {}  # Nodes may share their moves.
+            for node in trie.nodes:
+                if id(node.moves) not in known:
+                    known[id(node.moves)] = list(_completing(trie, node, can_hold))
+                rows.append(known[id(node.moves)])
         tokens = pack_rows([[token for token, _ in row] for row in rows], fill=PAD)
         ended = np.ones(tokens.shape, np.bool_) if words is None else words.ended(tokens)
         return cls(

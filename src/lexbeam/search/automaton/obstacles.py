@@ -7,14 +7,17 @@ One token that is in no phrase, and begins a word, has to come first; then nothi
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lexbeam.search.arrays import BoolArray, Tokens
-from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.trie import APART, BEGIN, Goal, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
+
+if TYPE_CHECKING:
+    from lexbeam.search.automaton.automaton import Automaton
 
 
 def may_stand_behind(goal: Goal, token: int, words: WordBoundaries | None) -> bool:
@@ -59,6 +62,23 @@ def find_obstacles(
                 if may_stand_behind(goal, backwards[shared], words):
                     found[Obstacle(backwards[::-1], len(backwards) - shared)] = None
     return None if _are_of_goals(list(found), written) else list(found)
+
+
+class Obstacles:
+    """What is in the way in each sentence of a batch; it is found once, when it is asked for."""
+
+    def __init__(
+        self, layouts: Sequence[BitLayout], tries: Sequence[Trie], words: WordBoundaries | None
+    ) -> None:
+        self._layouts, self._tries, self._words = layouts, tries, words
+        self._found: dict[int, list[Obstacle] | None] = {}
+
+    def of(self, sentence: int) -> list[Obstacle] | None:
+        """Return those of a sentence, as `find_obstacles` does for what must be written there."""
+        if sentence not in self._found:
+            goals = self._layouts[sentence].goals
+            self._found[sentence] = find_obstacles(goals, self._tries[sentence], self._words)
+        return self._found[sentence]
 
 
 def _are_of_goals(obstacles: Sequence[Obstacle], written: Sequence[Tokens]) -> bool:

@@ -125,17 +125,22 @@ class PartTables:
     def _tabulate_nodes(self, tries: Sequence[Trie], arrays: int) -> None:
         """Tabulate what has begun at each node. # shape of all: (nodes, parts)."""
         rows: list[list[tuple[int, int, int]]] = [[]]  # node 0 belongs to no sentence
+        row_of_node = [0]
         for trie, parts in zip(tries, self.of_sentences, strict=True):
+            known: dict[int, int] = {}  # Nodes at which the same has begun share a row.
             for begun in _find_begun(trie):
-                rows.append([(*begun.get(part.wanted, (0, 0)), part.wanted) for part in parts])
-        self._missing = pack_rows([[tokens for tokens, _, _ in row] for row in rows], 0)
+                if id(begun) not in known:
+                    known[id(begun)] = len(rows)
+                    rows.append([(*begun.get(part.wanted, (0, 0)), part.wanted) for part in parts])
+                row_of_node.append(known[id(begun)])
+        nodes = np.array(row_of_node)
+        self._missing = pack_rows([[tokens for tokens, _, _ in row] for row in rows], 0)[nodes]
         self._begun = np.asarray((self._missing > 0).any(axis=1))  # shape: (nodes,)
-        wanted = pack_rows_of_bits([[bits for *_, bits in row] for row in rows], arrays)
-        self._wanted = leave_out_empty(wanted)
+        self._wanted = _spread([[bits for *_, bits in row] for row in rows], nodes, arrays)
         needs = [[bits for _, bits, _ in row] for row in rows]
         self._needs: SparseBits | None = None
         if any(map(any, needs)):
-            self._needs = leave_out_empty(pack_rows_of_bits(needs, arrays))
+            self._needs = _spread(needs, nodes, arrays)
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
@@ -202,6 +207,12 @@ class PartTables:
         return rows, np.where(useful, missing, 0).T
 
 
+def _spread(rows: Sequence[Sequence[int]], nodes: IntArray, arrays: int) -> SparseBits:
+    """Return rows of sets for the nodes, which say which row is theirs."""
+    packed = pack_rows_of_bits(rows, arrays)
+    return tuple((number, bits[nodes]) for number, bits in leave_out_empty(packed))
+
+
 def _by_part(rows: Sequence[Sequence[int]], fill: int) -> IntArray:
     """Return numbers of parts, listed by sentence, as a table. # shape: (parts, sentences)."""
     return np.ascontiguousarray(pack_rows(rows, fill).T)
@@ -218,7 +229,8 @@ def _find_begun(trie: Trie) -> list[dict[int, tuple[int, int]]]:
         node = trie.nodes[number]
         if number == ROOT or trie.is_anchor(number):
             continue
-        begun = dict(found[node.failure])
+        begun = found[node.failure]
+        begun = dict(begun) if node.begun else begun
         for goal in node.begun:
             lacks = len(goal.tokens) - node.depth, goal.needed(node.depth)
             begun[goal.wanted] = min(lacks, begun.get(goal.wanted, lacks))

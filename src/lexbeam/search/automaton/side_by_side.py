@@ -21,7 +21,7 @@ from lexbeam.search.arrays import Bits, BitSets, BoolArray, IntArray, Tokens, pa
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
-from lexbeam.search.automaton.obstacles import BlockedNodes, find_obstacles, may_stand_behind
+from lexbeam.search.automaton.obstacles import BlockedNodes, may_stand_behind
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal
@@ -151,7 +151,7 @@ class SideBySide:
 
         wanted, words = [bits for _, bits in parts], automaton.whole_words
         self._counted = _Counted.of(layout, wanted, arrays, words)
-        obstacles = find_obstacles(layout.goals, automaton.tries[sentence], words)
+        obstacles = automaton.obstacles.of(sentence)
         self._blocked: BlockedNodes | None = None
         self._root = int(automaton.roots[sentence])
         if obstacles:
@@ -258,10 +258,9 @@ def always_works(automaton: Automaton, sentence: int, has_filler: bool) -> bool:
     It takes a look at all tokens of all phrases. ``has_filler`` says whether there is a token that
     is in no phrase and begins a word: it can take obstacles out of the way.
     """
-    layout, trie = automaton.layouts[sentence], automaton.tries[sentence]
-    words = automaton.whole_words
+    layout, words = automaton.layouts[sentence], automaton.whole_words
     anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
-    obstacles = find_obstacles(layout.goals, trie, words)
+    obstacles = automaton.obstacles.of(sentence)
     return (
         is_placeable(layout)
         and not layout.strict
@@ -297,8 +296,10 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None, can_hold:
     placed = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     first = {goal.tokens[0] for goal in placed}
     usable = 0
+    known = _by_first(counted)
     for other in placed:
-        has = any(_has_counted(other, goal, words, waits) for goal in counted)
+        near = (goal for token in dict.fromkeys(other.tokens) for goal in known.get(token, ()))
+        has = any(_has_counted(other, goal, words, waits) for goal in near)
         if not has and len(other.tokens) <= other.size:
             usable |= other.wanted
         elif has and (other.exact or len(other.tokens) > 1):
@@ -307,6 +308,14 @@ def exact_stays_exact(layout: BitLayout, words: WordBoundaries | None, can_hold:
         return False
     needed = reduce(or_, (goal.wanted for goal in placed if goal.wanted & layout.hard_wanted), 0)
     return needed & ~usable == 0
+
+
+def _by_first(goals: Sequence[Goal]) -> dict[int, list[Goal]]:
+    """Return goals by their first tokens: what has none of these has no goal in it."""
+    found: dict[int, list[Goal]] = {}
+    for goal in goals:
+        found.setdefault(next(token for token in goal.tokens if token >= 0), []).append(goal)
+    return found
 
 
 def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None, waits: bool) -> bool:

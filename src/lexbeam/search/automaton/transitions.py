@@ -9,8 +9,9 @@ by what stands beside them, the others have a symbol for each combination of cla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -60,12 +61,10 @@ class Transitions:
                 from_root[sentence, flags == each] += trie.from_root(class_symbol(int(each)))
             first = {t: n for t, n in trie.nodes[ROOT].children.items() if t >= BEGIN}
             from_root[sentence, symbol[list(first)]] = [root + n for n in first.values()]
-            known = _by_class(trie, symbol, flags)
-            for node in trie.nodes:
-                moves = _moves(node.moves, symbol, known)
-                symbols.append([each for each, _ in moves])
-                targets.append([root + target for _, target in moves])
-                row_of_node.append(sentence * count)
+            row_of_node += [sentence * count] * len(trie.nodes)
+            for row, leads_to in _moves_of_nodes(trie, root, symbol, flags):
+                symbols.append(row)
+                targets.append(leads_to)
         listed = None
         if max(map(len, symbols)) > _MOST_MOVES:
             listed = _list_moves(symbols, targets, count)
@@ -102,6 +101,23 @@ class Transitions:
         return sentence
 
 
+def _moves_of_nodes(
+    trie: Trie, root: int, symbol: IntArray, flags: IntArray
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield for each node the symbols of its moves and where they lead, counted from ``root``.
+
+    Nodes that share their moves share these.
+    """
+    by_class = _by_class(trie, symbol, flags)
+    known: dict[int, tuple[list[int], list[int]]] = {}
+    for node in trie.nodes:
+        key = id(node.moves)
+        if key not in known:
+            moves = _moves(node.moves, symbol, by_class)
+            known[key] = [each for each, _ in moves], [root + target for _, target in moves]
+        yield known[key]
+
+
 def _moves(
     moves: Mapping[int, int], symbol: IntArray, by_class: Mapping[int, list[int]] | None
 ) -> list[tuple[int, int]]:
@@ -134,10 +150,12 @@ def _list_moves(
     symbols: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], count: int
 ) -> tuple[IntArray, IntArray]:
     """Return moves as sorted keys, and their targets."""
-    keys = [node * count + each for node, row in enumerate(symbols) for each in row]
-    flat = np.array([target for row in targets for target in row], dtype=np.int64)
+    lengths = np.fromiter(map(len, symbols), np.int64, len(symbols))
+    flat_symbols = np.array(list(chain.from_iterable(symbols)), np.int64)
+    keys = np.arange(len(symbols)).repeat(lengths) * count + flat_symbols
+    flat = np.array(list(chain.from_iterable(targets)), np.int64)
     order = np.argsort(keys)
-    return np.array(keys, dtype=np.int64)[order], flat[order]
+    return keys[order], flat[order]
 
 
 def _number_symbols(

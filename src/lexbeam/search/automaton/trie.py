@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -172,8 +173,9 @@ class Trie:
     ) -> None:
         self.nodes = [Node(depth=0)]
         self._words = words
+        self._known_flags: dict[int, int] = {}
         for goal in goals:
-            self._add(goal)
+            self._add(goal, goal.tokens)
         for phrase in avoided:
             self.nodes[self._path(phrase)[-1]].avoided = True
         for phrase in held:
@@ -181,18 +183,19 @@ class Trie:
         self._mark_strict(goals)
         self.joins = bool(joined)
         """Whether it matters how tokens join the parts of compounds."""
-        for goal in self._spelled_out(joined):
-            self._add(goal)
+        for goal, tokens in self._spelled_out(joined):
+            self._add(goal, tokens)
         self._link()
 
-    def _add(self, goal: Goal) -> None:
-        path = self._path(goal.tokens)
+    def _add(self, goal: Goal, tokens: Tokens) -> None:
+        """Add a goal, with tokens in the places of its symbols."""
+        path = self._path(tokens)
         for node in path[goal.led + 1 : -1] if goal.led else path[:-1]:
             self.nodes[node].begun.append(goal)
         self.nodes[path[-1]].ends.append(goal)
 
-    def _spelled_out(self, goals: Sequence[Goal]) -> Iterator[Goal]:
-        """Yield goals with all that may stand in the place of `SHORT` and `LONG`.
+    def _spelled_out(self, goals: Sequence[Goal]) -> Iterator[tuple[Goal, Tokens]]:
+        """Yield goals, each with all that may stand in the place of `SHORT` and `LONG`.
 
         Those with the fewest ways come first. What is beyond `MOST_JOINED` is left out: such
         compounds are not looked for.
@@ -215,7 +218,7 @@ class Trie:
             if left < 0:
                 return
             for tokens in product(*choices[number]):
-                yield replace(goals[number], tokens=tokens)
+                yield goals[number], tokens
 
     def _fits(self, symbol: int, token: int) -> bool:
         """Return whether a token, or a symbol of some, may stand in the place of a symbol."""
@@ -228,7 +231,10 @@ class Trie:
         """Return the classes of a token, or those that a symbol stands for."""
         if symbol < 0 or self._words is None:
             return max(flags_of(symbol), 0) if symbol < 0 else 0
-        return int(class_flags(self._words, symbol))
+        flags = self._known_flags.get(symbol)
+        if flags is None:
+            flags = self._known_flags[symbol] = int(class_flags(self._words, symbol))
+        return flags
 
     @property
     def start(self) -> int:
@@ -322,14 +328,16 @@ class Trie:
         """Add to a node what its longest suffix ends, begins and forbids."""
         node = self.nodes[number]
         node.serves = suffix.serves
-        for goal in (*node.ends, *node.begun):
-            if not (goal.late or self.is_anchor(number)):
+        for goal in () if self.is_anchor(number) else (*node.ends, *node.begun):
+            if not goal.late:
                 node.serves |= goal.wanted
-        node.moves = {**suffix.moves, **node.children}
-        node.ends = _once_each(node.ends + suffix.ends)
+        # What adds nothing shares what its suffix has: tables are then made of it once.
+        node.moves = {**suffix.moves, **node.children} if node.children else suffix.moves
+        node.ends = _once_each(node.ends + suffix.ends) if node.ends else suffix.ends
         node.avoided |= suffix.avoided
         node.held |= suffix.held
-        node.progress = _most_first([*self._own_progress(number), *suffix.progress])
+        own = self._own_progress(number)
+        node.progress = _most_first([*own, *suffix.progress]) if own else suffix.progress
 
     def _own_progress(self, number: int) -> list[Progress]:
         """Return what this node itself has begun, grouped by constraint tokens."""
@@ -346,8 +354,11 @@ class Trie:
 
     def is_anchor(self, number: int) -> bool:
         """Return whether a node stands for an anchor alone."""
-        first = self.nodes[ROOT].children
-        return any(first.get(anchor) == number for anchor in ANCHORS)
+        return number in self._anchors
+
+    @cached_property
+    def _anchors(self) -> set[int]:
+        return {n for token, n in self.nodes[ROOT].children.items() if token in ANCHORS}
 
 
 def _once_each(goals: list[Goal]) -> list[Goal]:
