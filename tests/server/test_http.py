@@ -179,6 +179,28 @@ def test_other_choices_at_a_place(server: str) -> None:
         assert ask(server, "POST", "/v1/alternatives", {**sent, "start": start}).status == 200
 
 
+def test_a_translation_that_is_far_too_long_has_no_other_choices(server: str) -> None:
+    sent = {"text": "The password is wrong.", "translation": "x" * 3000, "start": 4}
+    refused = ask(server, "POST", "/v1/alternatives", sent)
+    assert refused.status == 400
+    assert "3000 characters" in refused.content.decode()
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, 1.5, [[]]])
+def test_a_flag_that_is_none_is_refused(server: str, value: Any) -> None:
+    for path, field in (
+        ("/v1/translate", "signature"),
+        ("/v2/translate", "show_billed_characters"),
+        ("/v2/translate", "outline_detection"),
+    ):
+        sent = {"text": ["Hello."], "target_lang": "DE", field: value}
+        if path == "/v1/translate":
+            sent["text"] = "Hello."
+        refused = ask(server, "POST", path, sent)
+        assert refused.status == 400
+        assert field in refused.content.decode()
+
+
 def test_other_choices_may_change_what_stands_before(server: str) -> None:
     translation = "Sie hat gestern ein neues Auto gekauft."
     found = other_choices(server, "She bought a new car yesterday.", translation, "Auto")

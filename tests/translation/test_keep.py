@@ -85,9 +85,16 @@ def test_regular_expressions() -> None:
     assert [k.text for k in find_kept("aXb", compile_patterns([re.compile("x", re.I)]))] == ["X"]  # type: ignore[list-item]
 
 
-def test_the_longest_of_what_overlaps() -> None:
+def test_what_overlaps_is_kept_as_one() -> None:
     assert kept('<a href="https://x.org/{id}">', *PATTERNS) == ['<a href="https://x.org/{id}">']
-    assert kept("abc", "a", "ab", "bc") == ["ab"]
+    assert kept("abc", "a", "ab", "bc") == ["abc"]
+    assert kept("14${var}", "quantities", "placeholders") == ["14${var}"]
+    assert kept("{a}{b}<b>", *PATTERNS) == ["{a}", "{b}", "<b>"]
+
+
+def test_what_touches_inside_a_word_is_kept_as_one() -> None:
+    assert kept("The cat.", ".") == ["The", "cat", "."]
+    assert kept("v1b 2", "[a-z]", "[0-9]") == ["v1b", "2"]
 
 
 def test_empty_matches_and_spaces_are_nothing() -> None:

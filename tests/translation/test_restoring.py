@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ TEXT = "Open the <b>file</b> {name} now."
 
 
 def read(text: str, can_read: bool = True, attends: bool = True, **asked: Any) -> str:
-    kept = find_kept(text, compile_patterns(["markup", "placeholders"]))
+    patterns = compile_patterns(["markup", "placeholders"])
     constraints = Constraints.build(asked.get("demanded"), asked.get("avoid"), asked.get("prefix"))
-    return read_without(text, kept, constraints, lambda _: can_read, attends).text
+    find = partial(find_kept, patterns=patterns)
+    return read_without(text, find, constraints, lambda _: can_read, attends).text
 
 
 def test_tags_are_hidden_and_what_can_not_be_read() -> None:
@@ -37,6 +39,11 @@ def test_tags_are_hidden_and_what_can_not_be_read() -> None:
 )
 def test_nothing_is_hidden_that_a_caller_speaks_of(asked: dict[str, Any]) -> None:
     assert read(TEXT, **asked) == TEXT
+
+
+def test_nothing_is_hidden_where_a_tag_would_be_left() -> None:
+    text = "Click <c<code>ode> the button."
+    assert read(text) == text
 
 
 def test_other_words_do_not_matter() -> None:

@@ -79,7 +79,7 @@ class Fields:
     def flag(self, name: str) -> bool:
         """Return a field that is true or false, in any way that clients write this."""
         value = self.get(name)
-        written = str(value).lower() if isinstance(value, str | bool | int) else value
+        written = str(value).lower() if isinstance(value, str | bool | int) else "?"
         if value is None or written in _FALSE:
             return False
         if written in _TRUE:

@@ -114,6 +114,10 @@ def _single(call: Call) -> tuple[Record, TextRequest, ServedModel]:
     return record, request, model
 
 
+_LONGER = 4  # times as long as its text may a translation be that alternatives are asked for
+_LONGER_ALWAYS = 200  # characters that it may have beyond that
+
+
 async def alternatives(call: Call) -> Any:
     """Say what else could stand at a place of a translation, with the rest of the sentence.
 
@@ -125,6 +129,11 @@ async def alternatives(call: Call) -> Any:
         raise bad_request('"translation" must be the text that a word of is to be replaced')
     if not isinstance(start, int) or isinstance(start, bool) or not 0 <= start <= len(translation):
         raise bad_request('"start" must be an offset in the translation')
+    most = _LONGER * len(request.text) + _LONGER_ALWAYS
+    if len(translation) > most:
+        raise bad_request(
+            f'"translation" has {len(translation)} characters: of this text it may have {most}'
+        )
     found = await find_alternatives(call, model, request, translation, start)
     return {"alternatives": found}
 

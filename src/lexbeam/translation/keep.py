@@ -124,16 +124,26 @@ def _compile(given: object) -> re.Pattern[str]:
 def find_kept(text: str, patterns: Patterns) -> list[Kept]:
     """Return what patterns match in a text, from left to right.
 
-    Of matches that overlap the first is taken, of those that begin together the longest.
+    Matches that overlap are kept as one, and so are those that touch inside a word.
     """
     spans = {_trimmed(text, found.span()) for each in patterns for found in each.finditer(text)}
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if start < end and joined and _belong_together(text, joined[-1][1], start):
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif start < end:
+            joined.append((start, end))
     kept: list[Kept] = []
-    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if start < end and (not kept or start >= kept[-1].end):
-            before = text[start - 1] if start else " "
-            after = text[end] if end < len(text) else " "
-            kept.append(Kept(" ".join(text[start:end].split()), start, end, before, after))
+    for start, end in joined:
+        before = text[start - 1] if start else " "
+        after = text[end] if end < len(text) else " "
+        kept.append(Kept(" ".join(text[start:end].split()), start, end, before, after))
     return kept
+
+
+def _belong_together(text: str, end: int, start: int) -> bool:
+    """Return whether a match that ends and one that starts are one: no space is between them."""
+    return start < end or (start == end and are_glued(text[end - 1], text[start]))
 
 
 def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[Span]:

@@ -87,9 +87,8 @@ class Preparation:
             raise ConstraintError(f"prefix must be text, not {represented(prefix)}")
         language = self._info.get("target_language")
         asked = Constraints.build(request.constraints, request.avoid, prefix, language=language)
-        kept = terms.find_kept(text)
-        source = read_without(text, kept, asked, self._source.can_read, self._attends)
-        found = terms.find(source, kept)
+        source = read_without(text, terms.find_kept, asked, self._source.can_read, self._attends)
+        found = terms.find(source)
         needed = replace(settings, alignments=True) if source.tags else settings
         document = Document(
             source.text,

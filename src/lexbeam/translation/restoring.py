@@ -26,7 +26,7 @@ from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
 
 def read_without(
     text: str,
-    kept: Sequence[Kept],
+    find_kept: Callable[[str], list[Kept]],
     asked: Constraints,
     can_read: Callable[[str], bool],
     attends: bool,
@@ -34,8 +34,10 @@ def read_without(
     """Return a text with some things hidden that are to be kept: tags, and what can't be read.
 
     Tags are put back by the alignment; where there is none, they are not hidden. Where a caller
-    speaks of something that would be hidden, nothing is: he asks for it in other ways.
+    speaks of something that would be hidden, nothing is: he asks for it in other ways. Nor is
+    anything where a tag is left when others are gone, as of ``<c<b>ode>``.
     """
+    kept = find_kept(text)
     hidden = [each for each in kept if (attends and is_tag(each.text)) or not can_read(each.text)]
     phrases = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
     limited = [each for each in asked.demanded if each.at_most is not None]
@@ -45,7 +47,10 @@ def read_without(
             return ReadableSource.of(text, [])
         if any(matches(hides, form, "any", ()) for form in counted):
             return ReadableSource.of(text, [])
-    return ReadableSource.of(text, hidden, " ".join((*phrases, asked.prefix)))
+    source = ReadableSource.of(text, hidden, " ".join((*phrases, asked.prefix)))
+    if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
+        return ReadableSource.of(text, [])
+    return source
 
 
 def _forms(constraint: Constraint) -> list[str]:

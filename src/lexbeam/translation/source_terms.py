@@ -92,23 +92,26 @@ class SourceTerms:
             )
         self._glossary = glossary
         self._patterns = compile_patterns(keep)
+        self._last: tuple[str, list[Kept]] | None = None
         self._languages = (info.get("source_language"), info.get("target_language"))
         if glossary is not None:
             glossary.prepare(*self._languages)
 
     def find_kept(self, text: str) -> list[Kept]:
-        """Return what patterns match in a text."""
-        return find_kept(text, self._patterns) if self._patterns else []
+        """Return what patterns match in a text; the same text is looked through once."""
+        if not self._patterns:
+            return []
+        if self._last is None or self._last[0] != text:
+            self._last = text, find_kept(text, self._patterns)
+        return self._last[1]
 
-    def find(self, source: ReadableSource, kept: Sequence[Kept] | None = None) -> SourceDemands:
+    def find(self, source: ReadableSource) -> SourceDemands:
         """Return what glossary and patterns demand of the translation of a text.
 
-        ``kept`` is what `find_kept` finds in the text as it was given, if that is known. Masks are
-        demanded first: they stand for what is hidden.
+        Masks are demanded first: they stand for what is hidden.
         """
         text, masks = source.text, [part.span for part in source.masks]
-        if source.hidden or kept is None:
-            kept = [each for each in self.find_kept(text) if not _overlaps(each, masks)]
+        kept = [each for each in self.find_kept(text) if not _overlaps(each, masks)]
         found = Found()
         if self._glossary is not None:
             skip = [*masks, *((each.start, each.end) for each in kept)]
