@@ -9,7 +9,13 @@ import pytest
 import lexbeam
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.translation.keep import compile_patterns, find_kept
-from lexbeam.translation.restoring import read_without
+from lexbeam.translation.restoring import Hiding
+
+
+@pytest.fixture(scope="module")
+def model() -> lexbeam.Translator:
+    return lexbeam.load()
+
 
 TEXT = "Open the <b>file</b> {name} now."
 
@@ -18,7 +24,7 @@ def read(text: str, can_read: bool = True, attends: bool = True, **asked: Any) -
     patterns = compile_patterns(["markup", "placeholders"])
     constraints = Constraints.build(asked.get("demanded"), asked.get("avoid"), asked.get("prefix"))
     find = partial(find_kept, patterns=patterns)
-    return read_without(text, find, constraints, lambda _: can_read, attends).text
+    return Hiding.choose(text, find, constraints, lambda _: can_read, attends).source.text
 
 
 def test_tags_are_hidden_and_what_can_not_be_read() -> None:
@@ -30,15 +36,38 @@ def test_tags_are_hidden_and_what_can_not_be_read() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"demanded": ["<b>Datei</b>"]},
-        {"demanded": [{"any": ["x", "die <b>"]}]},
+        {"demanded": [{"order": ["<b>", "Datei"]}]},
+        {"demanded": [{"text": "<b>", "soft": 3}]},
         {"demanded": [{"text": "b", "exactly": 1}]},
         {"avoid": ["B"]},
         {"prefix": "<b>Die"},
     ],
 )
-def test_nothing_is_hidden_that_a_caller_speaks_of(asked: dict[str, Any]) -> None:
+def test_nothing_is_hidden_that_a_caller_speaks_of_in_other_ways(asked: dict[str, Any]) -> None:
     assert read(TEXT, **asked) == TEXT
+
+
+@pytest.mark.parametrize("phrase", ["<b>", "<b>Hund</b>", "der <b>Hund", "</b> schläft"])
+def test_phrases_with_tags_are_met(model: lexbeam.Translator, phrase: str) -> None:
+    found = model.translate("The <b>dog</b> sleeps.", [phrase, "schläft"], keep=["markup"])
+    assert found.text == "Der <b>Hund</b> schläft."
+    assert all(report.met for report in found.constraints)
+    assert found.constraints[0].form is not None
+    assert found.constraints[0].form.casefold() == phrase.casefold()
+    assert found.constraints[1].form == "schläft"
+
+
+def test_what_hiding_does_not_give_is_searched_for(model: lexbeam.Translator) -> None:
+    text = "The <b>dog</b> sleeps."
+    found = model.translate(text, ["<b> gut"], keep=["markup"])
+    assert "<b> gut" in found.text
+    assert all(report.met for report in found.constraints)
+    found = model.translate(text, avoid=["<b>Hund"], keep=["markup"])
+    assert "<b>Hund" not in found.text
+    assert not found.unavoided
+    twice = model.translate(text, ["<b>", "<b>"], keep=["markup"])
+    assert twice.text.count("<b>") == 2
+    assert all(report.met for report in twice.constraints[:2])
 
 
 def test_nothing_is_hidden_where_a_tag_would_be_left() -> None:
@@ -48,11 +77,6 @@ def test_nothing_is_hidden_where_a_tag_would_be_left() -> None:
 
 def test_other_words_do_not_matter() -> None:
     assert read(TEXT, demanded=["b", "Datei"], avoid=["File"]) != TEXT
-
-
-@pytest.fixture(scope="module")
-def model() -> lexbeam.Translator:
-    return lexbeam.load()
 
 
 def test_everything_is_reported_where_it_stands(model: lexbeam.Translator) -> None:

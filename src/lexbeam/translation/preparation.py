@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from lexbeam.arguments import as_items
@@ -21,8 +22,9 @@ from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.pipeline import translate_document
+from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.requests import TextRequest
-from lexbeam.translation.restoring import Restoring, read_without
+from lexbeam.translation.restoring import Hiding, Restoring
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import TextSettings, read_settings
 from lexbeam.translation.signature import Signature
@@ -38,12 +40,16 @@ class Prepared:
     found: SourceDemands
     restoring: Restoring
     signature: Signature
+    prepare_as_given: Callable[[], Prepared]
+    """Prepares the same with nothing hidden, should that be needed."""
 
     def translate(self) -> JobGenerator[Translation]:
         """Translate the text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
         result = yield from translate_document(self.document)
-        result = self.restoring.restore(self.found.respace(result))
-        return replace(result, signature=self.signature, source=self.restoring.source.given)
+        restored = self.restoring.restore(self.found.respace(result))
+        if restored is None:
+            return (yield from self.prepare_as_given().translate())
+        return replace(restored, signature=self.signature, source=self.restoring.source.given)
 
 
 class Preparation:
@@ -87,12 +93,19 @@ class Preparation:
             raise ConstraintError(f"prefix must be text, not {represented(prefix)}")
         language = self._info.get("target_language")
         asked = Constraints.build(request.constraints, request.avoid, prefix, language=language)
-        source = read_without(text, terms.find_kept, asked, self._source.can_read, self._attends)
+        hiding = Hiding.choose(text, terms.find_kept, asked, self._source.can_read, self._attends)
+        return self._prepare_hiding(hiding, asked, settings, terms)
+
+    def _prepare_hiding(
+        self, hiding: Hiding, asked: Constraints, settings: TextSettings, terms: SourceTerms
+    ) -> Prepared:
+        """Return a request that can be run, with something hidden or nothing."""
+        source = hiding.source
         found = terms.find(source)
         needed = replace(settings, alignments=True) if source.tags else settings
         document = Document(
             source.text,
-            found.added_to(find_sources(asked, source)),
+            found.added_to(find_sources(hiding.asked, source)),
             self._source,
             self._target,
             needed,
@@ -100,8 +113,10 @@ class Preparation:
             self._vocabulary_size,
             found.find_invented,
         )
-        restoring = Restoring(source, asked, found.hidden, settings.alignments)
-        return Prepared(document, found, restoring, Signature.of(self._info, settings))
+        restoring = Restoring(hiding, asked, found.hidden, settings.alignments)
+        nothing = Hiding(ReadableSource.of(source.given, []), asked)
+        as_given = partial(self._prepare_hiding, nothing, asked, settings, terms)
+        return Prepared(document, found, restoring, Signature.of(self._info, settings), as_given)
 
 
 def _read_requests(given: Any) -> list[TextRequest]:

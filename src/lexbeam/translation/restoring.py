@@ -6,51 +6,101 @@ was kept, and of the text as it was given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
+from lexbeam.constraints.counting import find_met
 from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, occurrences
 from lexbeam.translation.keep import Kept, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
-from lexbeam.translation.results import Translation
+from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 from lexbeam.translation.spelled import report_on
 from lexbeam.translation.tag_placement import Bounds, LineEnd, PlacedTag, place_tags
 from lexbeam.translation.tags import is_tag
 from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
 
 
-def read_without(
-    text: str,
-    find_kept: Callable[[str], list[Kept]],
-    asked: Constraints,
-    can_read: Callable[[str], bool],
-    attends: bool,
-) -> ReadableSource:
-    """Return a text with some things hidden that are to be kept: tags, and what can't be read.
+@dataclass(frozen=True)
+class Hiding:
+    """A text of which something is hidden, and what a caller asks for without it."""
 
-    Tags are put back by the alignment; where there is none, they are not hidden. Where a caller
-    speaks of something that would be hidden, nothing is: he asks for it in other ways. Nor is
-    anything where a tag is left when others are gone, as of ``<c<b>ode>``.
-    """
-    kept = find_kept(text)
-    hidden = [each for each in kept if (attends and is_tag(each.text)) or not can_read(each.text)]
-    phrases = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
-    limited = [each for each in asked.demanded if each.at_most is not None]
-    counted = [form for each in (*limited, *asked.avoid) for form in _forms(each)]
-    for hides in {each.text for each in hidden}:
-        if any(hides in phrase for phrase in (*phrases, asked.prefix)):
-            return ReadableSource.of(text, [])
-        if any(matches(hides, form, "any", ()) for form in counted):
-            return ReadableSource.of(text, [])
-    source = ReadableSource.of(text, hidden, " ".join((*phrases, asked.prefix)))
-    if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
-        return ReadableSource.of(text, [])
-    return source
+    source: ReadableSource
+    asked: Constraints
+    """What the search is to keep to: first what has nothing hidden in it."""
+    later: tuple[int, ...] = ()
+    """The numbers of demands of the caller that are looked for when all is put back."""
+
+    @classmethod
+    def choose(
+        cls,
+        text: str,
+        find_kept: Callable[[str], list[Kept]],
+        asked: Constraints,
+        can_read: Callable[[str], bool],
+        attends: bool,
+    ) -> Hiding:
+        """Hide some things that are to be kept: tags, and what can't be read.
+
+        Tags are put back by the alignment; where there is none, they are not hidden. Nothing is
+        hidden where a caller limits or avoids words in it, or has it in a prefix or a pattern,
+        and where a tag is left when others are gone, as of ``<c<b>ode>``.
+        """
+        everything = cls(ReadableSource.of(text, []), asked)
+        kept = find_kept(text)
+        hidden = [
+            each for each in kept if (attends and is_tag(each.text)) or not can_read(each.text)
+        ]
+        texts = {each.text for each in hidden}
+        later = [i for i, each in enumerate(asked.demanded) if _speaks_of(each, texts)]
+        if any(text in asked.prefix for text in texts) or not all(
+            _is_plain(asked.demanded[number]) for number in later
+        ):
+            return everything
+        limited = [each for each in asked.demanded if each.at_most is not None]
+        counted = [form for each in (*limited, *asked.avoid) for form in _forms(each)]
+        if any(matches(text, form, "any", ()) for text in texts for form in counted):
+            return everything
+        others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
+        source = ReadableSource.of(text, hidden, " ".join((*others, asked.prefix)))
+        if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
+            return everything
+        return cls(source, _without(asked, texts, later), tuple(later))
+
+
+def _without(asked: Constraints, texts: Set[str], later: Sequence[int]) -> Constraints:
+    """Return what is asked for without some texts: other demands first, then what is left."""
+    if not texts:
+        return asked
+    plain = [each for number, each in enumerate(asked.demanded) if number not in later]
+    for number in later:
+        left = _words_left(asked.demanded[number], texts)
+        if left is not None and all(left.parts != each.parts for each in plain):
+            plain.append(left)
+    avoid = tuple(each for each in asked.avoid if not _speaks_of(each, texts))
+    return replace(asked, demanded=tuple(plain), avoid=avoid)
+
+
+def _words_left(phrase: Constraint, texts: Set[str]) -> Constraint | None:
+    """Return a phrase without some texts; None if nothing is left of one of its forms."""
+    known = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
+    forms = [" ".join(known.sub(" ", form).split()) for form in phrase.parts[0]]
+    return replace(phrase, parts=(tuple(dict.fromkeys(forms)),)) if all(forms) else None
+
+
+def _speaks_of(constraint: Constraint, texts: Set[str]) -> bool:
+    return any(text in form for form in _forms(constraint) for text in texts)
+
+
+def _is_plain(constraint: Constraint) -> bool:
+    """Return whether a constraint is a phrase that has to be there, however often it is."""
+    limits = constraint.soft, constraint.at_most
+    return constraint.is_phrase and not constraint.compound and limits == (None, None)
 
 
 def _forms(constraint: Constraint) -> list[str]:
@@ -61,20 +111,34 @@ def _forms(constraint: Constraint) -> list[str]:
 class Restoring:
     """What is needed to put hidden parts back into a translation."""
 
-    source: ReadableSource
+    hiding: Hiding
     asked: Constraints
-    """What a caller asks for: what the report begins with. The masks come next in it."""
+    """What the caller asks for. The report begins with what the search knows of it, then come the
+    masks."""
     hidden: Sequence[Constraint]
     """What is demanded of the hidden parts."""
     aligned: bool
     """Whether the caller wants the alignment, too."""
 
-    def restore(self, translation: Translation) -> Translation:
-        """Return a translation with everything that was hidden."""
+    @property
+    def source(self) -> ReadableSource:
+        """The text without what is hidden."""
+        return self.hiding.source
+
+    def restore(self, translation: Translation) -> Translation | None:
+        """Return a translation with everything that was hidden.
+
+        None if it then lacks something that the caller asks for, or has something he avoids.
+        """
         if not self.hidden:
             return translation
-        best = [self._put_back(each) for each in translation.nbest]
-        best = distinct(self._reported(respaced(each, self.source.hidden)) for each in best)
+        best = [
+            self._reported(respaced(self._put_back(each), self.source.hidden))
+            for each in translation.nbest
+        ]
+        best = distinct(each for each in best if self._keeps_to_asked(each))
+        if not best or best[0].score < translation.score:
+            return None
         return replace(
             translation,
             text=best[0].text,
@@ -83,9 +147,16 @@ class Restoring:
             nbest=best,
         )
 
+    def _keeps_to_asked(self, alternative: Alternative) -> bool:
+        """Return whether a text has what is looked for when all is put back."""
+        if not all(alternative.constraints[number].met for number in self.hiding.later):
+            return False
+        given_up = set(self.asked.avoid) - set(self.hiding.asked.avoid)
+        return not any(each.find(alternative.text) for each in given_up)
+
     def _put_back(self, alternative: AnyAlternative) -> AnyAlternative:
         """Return a translation with masks undone, and tags in it."""
-        first = len(self.asked.demanded)
+        first = len(self.hiding.asked.demanded)
         reports = alternative.constraints[first : first + len(self.source.masks)]
         edits = [
             Edit(report.span[0], report.span[1] - report.span[0], part.kept.text)
@@ -109,8 +180,8 @@ class Restoring:
         fixed: list[Span] = []
         for number, report in enumerate(alternative.constraints):
             fixed += report.spans
-            if number < len(self.asked.demanded) and report.spans:
-                asked = self.asked.demanded[number]
+            if number < len(self.hiding.asked.demanded) and report.spans:
+                asked = self.hiding.asked.demanded[number]
                 parts = 1 if asked.within is None else len(asked.parts)
                 chains = zip(report.spans[::parts], report.spans[parts - 1 :: parts], strict=True)
                 fixed += [(first[0], last[1]) for first, last in chains]
@@ -132,20 +203,31 @@ class Restoring:
             replace(each, sources=tuple(map(moved, each.sources)))
             for each in alternative.constraints
         ]
-        found = [_find(each, text) for each in self.hidden]
-        excessive = set(find_excess(text, self.hidden, (0,)))
+        kept = self._reports_on(self.hidden, [_find(each, text) for each in self.hidden], text)
+        later = [self.asked.demanded[number] for number in self.hiding.later]
+        spoken_of = iter(self._reports_on(later, find_met(text, later, (0,)), text))
+        plain = iter(reports)
         own = [
-            report_on(asked, text, there, None, number in excessive)
-            for number, (asked, there) in enumerate(zip(self.hidden, found, strict=True))
+            next(spoken_of) if number in self.hiding.later else next(plain)
+            for number in range(len(self.asked.demanded))
         ]
-        first = len(self.asked.demanded)
-        masks = len(self.source.masks)
+        first = len(self.hiding.asked.demanded) + len(self.source.masks)
         links = alternative.alignment if self.aligned else None
         return replace(
             alternative,
-            constraints=[*reports[:first], *own, *reports[first + masks :]],
+            constraints=[*own, *kept, *reports[first:]],
             alignment=links and [replace(each, source=moved(each.source)) for each in links],
         )
+
+    def _reports_on(
+        self, asked: Sequence[Constraint], found: Sequence[Sequence[Occurrence]], text: str
+    ) -> list[ConstraintReport]:
+        """Return what became of constraints in a text, in which they were found."""
+        excessive = set(find_excess(text, asked, (0,)))
+        return [
+            report_on(each, text, there, None, number in excessive)
+            for number, (each, there) in enumerate(zip(asked, found, strict=True))
+        ]
 
 
 def _find(asked: Constraint, text: str) -> list[Occurrence]:
