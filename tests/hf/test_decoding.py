@@ -17,7 +17,7 @@ from helpers.hf_models import (
     t5,
 )
 from lexbeam.errors import ConstraintError, InputError, SettingError
-from lexbeam.hf import generate
+from lexbeam.hf import constrained, generate
 
 TOLD = {"return_dict_in_generate": True, "output_scores": True}
 
@@ -318,6 +318,8 @@ def test_criteria_do_not_stop_an_output_before_its_phrases() -> None:
         ({"num_beams": 2, "output_attentions": True, **TOLD}, "output_attentions"),
         ({"num_beams": 2, "cache_implementation": "static"}, "static cache"),
         ({"num_beams": 1, "prompt_lookup_num_tokens": 3}, "assisted generation"),
+        ({"num_beams": 2, "length_penalty": "never"}, "length_penalty"),
+        ({"num_beams": 2, "use_cache": 0}, "use_cache"),
     ],
 )
 def test_other_ways_of_decoding_are_refused(settings: dict[str, Any], named: str) -> None:
@@ -330,6 +332,8 @@ def test_other_ways_of_decoding_are_refused(settings: dict[str, Any], named: str
     ("constraints", "named"),
     [
         ([[[5]]], "constraints has 1 entries for 2 sentences"),
+        (5, "constraints must be a list"),
+        (iter([]), "constraints must be a list"),
         ([[[VOCABULARY]], []], f"token {VOCABULARY}, outside the vocabulary"),
         ([[5, 6], []], "not a list of token ids"),
         ([[[5, 7]], []], r"\[5, 7\] has the end-of-sentence token 7"),
@@ -348,6 +352,12 @@ def test_wrong_constraints_are_named(constraints: Any, named: str) -> None:
             eos_token_id=[1, 7],
             constraints=constraints,
         )
+
+
+@pytest.mark.parametrize("tokenizer", ["x", None, 5, ("a",), {}])
+def test_a_tokenizer_that_is_none_is_named(tokenizer: Any) -> None:
+    with pytest.raises(SettingError, match="tokenizer"):
+        constrained(tokenizer, [["Haus"]])
 
 
 def test_called_directly_it_says_how_to_call_it() -> None:

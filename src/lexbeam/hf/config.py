@@ -6,9 +6,9 @@ meaning; whatever asks for another way of decoding is refused, never ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from transformers import (
     EosTokenCriteria,
@@ -34,7 +34,9 @@ from transformers.generation import (
     SuppressTokensLogitsProcessor,
 )
 
-from lexbeam.errors import SettingError
+from lexbeam.errors import SettingError, represented
+
+Number = TypeVar("Number", int, float)
 
 _MODES = (GenerationMode.BEAM_SEARCH, GenerationMode.GREEDY_SEARCH)
 
@@ -92,8 +94,8 @@ class Plan:
 def read_plan(config: GenerationConfig, prompt_length: int) -> Plan:
     """Return what a config asks for; raise if it asks for another way of decoding."""
     refuse_other_ways(config)
-    beams = int(config.num_beams or 1)
-    returned = int(config.num_return_sequences or 1)
+    beams = _number("num_beams", config.num_beams or 1, int)
+    returned = _number("num_return_sequences", config.num_return_sequences or 1, int)
     if returned > beams:
         raise SettingError(
             f"num_return_sequences is {returned}, but num_beams only {beams}: raise num_beams"
@@ -108,15 +110,16 @@ def read_plan(config: GenerationConfig, prompt_length: int) -> Plan:
     if closes:
         ends = [forced_end[0], *(end for end in ends if end != forced_end[0])]
     forced_first = config.forced_bos_token_id if prompt_length == 1 else None
+    first = None if forced_first is None else _number("forced_bos_token_id", forced_first, int)
     return Plan(
         beams=beams,
         returned=returned,
         stop=_STOPS[early],
-        length_penalty=float(config.length_penalty),
+        length_penalty=_number("length_penalty", config.length_penalty, float),
         limit=limit - 1 if closes else limit,
         cut=not closes,
         ends=ends,
-        first=None if forced_first is None or forced_first in ends else int(forced_first),
+        first=None if first is None or first in ends else first,
     )
 
 
@@ -124,6 +127,8 @@ def refuse_other_ways(config: GenerationConfig) -> None:
     """Raise if the config asks for something that constrained beam search does not do."""
     if config.do_sample:
         raise SettingError("do_sample=True: constrained search does not sample; leave it out")
+    if not (config.use_cache is None or isinstance(config.use_cache, bool)):
+        raise SettingError(f"use_cache must be True or False, not {represented(config.use_cache)}")
     mode = config.get_generation_mode()
     if mode not in _MODES:
         raise SettingError(
@@ -165,6 +170,13 @@ def own_criteria(
 def are_row_by_row(processors: LogitsProcessorList) -> bool:
     """Return whether all processors treat each row by itself."""
     return all(type(processor) in _ROW_BY_ROW for processor in processors)
+
+
+def _number(name: str, given: Any, kind: Callable[[Any], Number]) -> Number:
+    try:
+        return kind(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SettingError(f"{name} must be a number, not {represented(given)}") from error
 
 
 def _ids(given: Any) -> list[int]:

@@ -22,7 +22,8 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from lexbeam.errors import ConstraintError, InputError, SettingError
+from lexbeam.arguments import as_length, as_list
+from lexbeam.errors import ConstraintError, InputError, SettingError, represented
 from lexbeam.hf.alignment import find_alignment, read_alignment
 from lexbeam.hf.config import (
     Plan,
@@ -98,6 +99,8 @@ def constrained(
             (None for the head: the mean over all); by default those that its card names, or all
             heads of the last layer.
     """
+    if not (callable(tokenizer) and hasattr(tokenizer, "convert_ids_to_tokens")):
+        raise SettingError(f"the tokenizer must be that of the model, not {represented(tokenizer)}")
     if ties not in ("on", "off"):
         raise SettingError(f"unknown ties {ties!r}; choose one of: on, off")
     asked, texts = Speller(tokenizer).spell(constraints, avoid), check_sources(sources)
@@ -245,6 +248,11 @@ def _check(asked: Spelled, plan: Plan, sentences: int) -> None:
     for name, lists in (("constraints", asked.phrases), ("avoid", asked.avoid)):
         if lists is None:
             continue
+        if as_list(lists) is None or as_length(lists) is None:
+            raise InputError(
+                f"{name} must be a list with a list of phrases for each sentence, "
+                f"not {represented(lists)}"
+            )
         if len(lists) != sentences:
             raise InputError(
                 f"{name} has {len(lists)} entries for {sentences} sentences; "

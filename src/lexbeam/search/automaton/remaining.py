@@ -23,7 +23,7 @@ from lexbeam.search.automaton.plans import NEVER, Plans
 from lexbeam.search.automaton.side_by_side import always_works, is_placeable
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
-from lexbeam.search.automaton.useful_ages import UsefulAges
+from lexbeam.search.automaton.useful_ages import AgesInKeys
 from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 _MOST_BITS = 12
@@ -69,7 +69,7 @@ class RemainingTokens:
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
         self._chained = chained
         self._solved: list[_Needs | None] = [None] * len(automaton.tries)
-        self._ages: dict[int, UsefulAges] = {}
+        self._ages = AgesInKeys(automaton, self._bits)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
@@ -211,21 +211,10 @@ class RemainingTokens:
         assert solved is not None
         if solved.keys is None:
             return solved.need[keys]
-        keys = self._without_ages(sentence, keys)
+        keys = self._ages.leave_out(sentence, keys)
         indices = np.minimum(np.searchsorted(solved.keys, keys), len(solved.keys) - 1)
         # A missing state is reachable only through an avoided phrase.
         return np.where(solved.keys[indices] == keys, solved.need[indices], NEVER)
-
-    def _without_ages(self, sentence: int, keys: IntArray) -> IntArray:
-        """Return keys that are equal for states of a chain that differ in nothing of use."""
-        if sentence not in self._ages:
-            automaton = self._automaton
-            given = automaton.layouts[sentence], automaton.tries[sentence], automaton.whole_words
-            self._ages[sentence] = UsefulAges(*given)
-        bits = int(self._bits[sentence])
-        nodes, met = keys >> bits, keys & ((1 << bits) - 1)
-        useful = self._ages[sentence].reduce(nodes, met.astype(np.uint64))
-        return (nodes << bits) + useful.astype(np.int64)
 
     def _lay_out(self, sentences: IntArray) -> None:
         """Put the tables of some sentences, and those from before, into one to be looked up in."""
@@ -265,7 +254,7 @@ class RemainingTokens:
         most = _MOST_MOVES // len(tokens)
         bits = int(self._bits[sentence])
         start = self._automaton.start().take(np.array([sentence]))
-        known = new = self._without_ages(sentence, self._keys(start, np.array([sentence])))
+        known = new = self._ages.leave_out(sentence, self._keys(start, np.array([sentence])))
         moves = []
         while len(new):
             moves.append((new, *self._look_ahead(sentence, new, tokens)))
@@ -309,7 +298,7 @@ class RemainingTokens:
             done &= ~hold
         following = self._keys(after, np.array([sentence]))
         if self._chained[sentence]:
-            following = self._without_ages(sentence, following)
+            following = self._ages.leave_out(sentence, following)
         return following, closed, done
 
 

@@ -12,6 +12,7 @@ differ in nothing else as one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.bit_layout import BitLayout, Register
 from lexbeam.search.automaton.trie import Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries, count_units
+
+if TYPE_CHECKING:
+    from lexbeam.search.automaton.automaton import Automaton
 
 
 class UsefulAges:
@@ -58,6 +62,25 @@ class UsefulAges:
                 useful |= np.where(begun[nodes], latest, np.uint64(0))
             met = met ^ ages | useful
         return met
+
+
+class AgesInKeys:
+    """The same for keys, which are numbers of a node and bits, of the sentences of a batch."""
+
+    def __init__(self, automaton: Automaton, bits: IntArray) -> None:
+        self._automaton, self._bits = automaton, bits
+        self._known: dict[int, UsefulAges] = {}
+
+    def leave_out(self, sentence: int, keys: IntArray) -> IntArray:
+        """Return keys that are equal for states of a chain that differ in nothing of use."""
+        if sentence not in self._known:
+            automaton = self._automaton
+            given = automaton.layouts[sentence], automaton.tries[sentence], automaton.whole_words
+            self._known[sentence] = UsefulAges(*given)
+        bits = int(self._bits[sentence])
+        nodes, met = keys >> bits, keys & ((1 << bits) - 1)
+        useful = self._known[sentence].reduce(nodes, met.astype(np.uint64))
+        return (nodes << bits) + useful.astype(np.int64)
 
 
 def _highest(ages: NDArray[np.uint64], register: Register) -> NDArray[np.uint64]:
