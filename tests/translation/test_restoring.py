@@ -84,7 +84,7 @@ def test_everything_is_reported_where_it_stands(model: lexbeam.Translator) -> No
     glossary = lexbeam.Glossary.from_terms({"file": "Datei"})
     asked = [{"text": "Seite", "source": "page"}]
     found = model.translate(
-        text, asked, glossary=glossary, keep=["markup"], alignments=True, nbest=2
+        text, asked, glossary=glossary, keep=["markup"], alignments=True, nbest=2, beam_size=20
     )
     assert len(found.nbest) == 2
     for each in found.nbest:
