@@ -37,6 +37,15 @@ def test_a_piece_that_is_not_text() -> None:
         load_vocabulary(damaged, PATH, SIZE)
 
 
+def test_an_error_of_the_library_that_is_not_text() -> None:
+    """Its message quotes what is damaged, and Python can't read it."""
+    data = bytearray(WHOLE)
+    for place, bit in ((539, 16), (1315, 128), (317, 2), (2315, 64)):
+        data[place] ^= bit
+    with pytest.raises(ModelError, match="damaged"):
+        load_vocabulary(bytes(data), PATH, SIZE)
+
+
 def test_a_score_that_is_not_a_number() -> None:
     number, piece, whole = list(read_fields(WHOLE))[100]
     assert number == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -260,3 +261,14 @@ def test_all_parts_of_a_constraint_move() -> None:
     (moved,) = result.constraints
     assert [result.text[slice(*span)] for span in moved.spans] == ["Fang", "an"]
     assert moved.span == (3, 20)
+
+
+def test_no_space_is_put_where_words_are_counted() -> None:
+    """A space more would be a word more between the parts of a gap."""
+    text = "Name{0} ab"
+    asked = {"gap": ["Name", "ab"], "within": 0}
+    report = ConstraintReport("Name … ab", (0, 10), ((0, 4), (8, 10)), asked=asked)
+    found = Translation(text, 0.0, [report], nbest=[])
+    there = find_kept("x {0} y", compile_patterns(["placeholders"]))
+    assert respace(found, there).text == text
+    assert respace(replace(found, constraints=[]), there).text == "Name {0} ab"

@@ -32,7 +32,7 @@ def load_vocabulary(data: bytes, path: Path, size: int) -> spm.SentencePieceProc
     try:
         _check_rules(data)
         processor.LoadFromSerializedProto(data)
-    except (RuntimeError, ModelError):
+    except (RuntimeError, UnicodeDecodeError, ModelError):
         raise ModelError(f"{path}: damaged, or not a SentencePiece model") from None
     ids = list(range(len(processor)))
     if len(processor) < size or not all(processor.is_unused(ids[size:])):

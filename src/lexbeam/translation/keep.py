@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -265,6 +265,14 @@ def _alike(neighbour: str, other: str) -> bool:
     return neighbour == other or (is_word_character(neighbour) and is_word_character(other))
 
 
-def _spans(report: ConstraintReport) -> Sequence[Span]:
-    """Return the spans of the parts of a constraint: no space is changed inside them."""
-    return report.spans or ([report.span] if report.span else [])
+def _spans(report: ConstraintReport) -> list[Span]:
+    """Return the stretches of a constraint in which no space is changed.
+
+    That are its parts; if the words between them are counted, what stands between them, too.
+    """
+    spans = list(report.spans) or ([report.span] if report.span else [])
+    if isinstance(report.asked, Mapping) and "within" in report.asked:
+        parts = len(report.asked.get("gap", ())) or 1
+        chains = zip(spans[::parts], spans[parts - 1 :: parts], strict=False)
+        spans += [(first[0], last[1]) for first, last in chains]
+    return spans
