@@ -272,10 +272,11 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
 def _check_tags(problem: TextProblem, text: str) -> Iterator[Failure]:
     """Check that a translation has the tags of its source, in their order and no others.
 
-    Not where other things that are asked for may have tags in them.
+    Not where other things that are asked for may have tags in them, nor where a placeholder has
+    one: it is kept as a whole, and goes where the placeholder goes.
     """
     asked = repr((problem.constraints, problem.avoid, problem.prefix, problem.terms))
-    if "<" in asked or ">" in asked:
+    if "<" in asked or ">" in asked or re.search(r"\{[^{}]*<", problem.text):
         return
     tag = re.compile("|".join(map(re.escape, TAGS)))
     wanted, there = tag.findall(problem.text), tag.findall(text)
