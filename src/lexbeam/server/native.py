@@ -26,6 +26,8 @@ from lexbeam.translation.results import Translation
 
 _LANGUAGE_FIELDS = ("source", "target")
 _OURS = ("source", "target", "api_key", "auth_key", "signature", "records")
+_LONGER = 4  # times as long as its text may a translation be that alternatives are asked for
+_LONGER_ALWAYS = 200  # characters that it may have beyond that
 
 
 async def translate(call: Call) -> Any:
@@ -112,10 +114,6 @@ def _single(call: Call) -> tuple[Record, TextRequest, ServedModel]:
     model = _model(call, request.text)
     call.charge(len(request.text))
     return record, request, model
-
-
-_LONGER = 4  # times as long as its text may a translation be that alternatives are asked for
-_LONGER_ALWAYS = 200  # characters that it may have beyond that
 
 
 async def alternatives(call: Call) -> Any:

@@ -224,7 +224,7 @@ def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
 
 def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
     """Return one translation in which what was kept has the spaces that it had in the source."""
-    fixed = [span for report in alternative.constraints for span in _spans(report)]
+    fixed = [span for report in alternative.constraints for span in fixed_stretches(report)]
     return edited(
         alternative,
         Edits(
@@ -265,10 +265,10 @@ def _alike(neighbour: str, other: str) -> bool:
     return neighbour == other or (is_word_character(neighbour) and is_word_character(other))
 
 
-def _spans(report: ConstraintReport) -> list[Span]:
-    """Return the stretches of a constraint in which no space is changed.
+def fixed_stretches(report: ConstraintReport) -> list[Span]:
+    """Return the stretches of a translation that must stay as they are for a constraint.
 
-    That are its parts; if the words between them are counted, what stands between them, too.
+    They are its parts; if the words between them are counted, what stands between them, too.
     """
     spans = list(report.spans) or ([report.span] if report.span else [])
     if isinstance(report.asked, Mapping) and "within" in report.asked:

@@ -22,7 +22,6 @@ from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.pipeline import translate_document
-from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.restoring import Hiding, Restoring
 from lexbeam.translation.results import Translation
@@ -114,7 +113,7 @@ class Preparation:
             found.find_invented,
         )
         restoring = Restoring(hiding, asked, found.hidden, settings.alignments)
-        nothing = Hiding(ReadableSource.of(source.given, []), asked)
+        nothing = Hiding.nothing(source.given, asked)
         as_given = partial(self._prepare_hiding, nothing, asked, settings, terms)
         return Prepared(document, found, restoring, Signature.of(self._info, settings), as_given)
 

@@ -16,7 +16,7 @@ from lexbeam.constraints.counting import find_met
 from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, occurrences
-from lexbeam.translation.keep import Kept, respaced
+from lexbeam.translation.keep import Kept, fixed_stretches, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -37,6 +37,11 @@ class Hiding:
     """The numbers of demands of the caller that are looked for when all is put back."""
 
     @classmethod
+    def nothing(cls, text: str, asked: Constraints) -> Hiding:
+        """Hide nothing of a text."""
+        return cls(ReadableSource.of(text, []), asked)
+
+    @classmethod
     def choose(
         cls,
         text: str,
@@ -51,32 +56,32 @@ class Hiding:
         hidden where a caller limits or avoids words in it, or has it in a prefix or a pattern,
         and where a tag is left when others are gone, as of ``<c<b>ode>``.
         """
-        everything = cls(ReadableSource.of(text, []), asked)
-        kept = find_kept(text)
+        nothing = cls.nothing(text, asked)
         hidden = [
-            each for each in kept if (attends and is_tag(each.text)) or not can_read(each.text)
+            each
+            for each in find_kept(text)
+            if (attends and is_tag(each.text)) or not can_read(each.text)
         ]
-        texts = {each.text for each in hidden}
-        later = [i for i, each in enumerate(asked.demanded) if _speaks_of(each, texts)]
-        if any(text in asked.prefix for text in texts) or not all(
-            _is_plain(asked.demanded[number]) for number in later
-        ):
-            return everything
+        if not hidden:
+            return nothing
+        hides = {each.text for each in hidden}
+        later = [i for i, each in enumerate(asked.demanded) if _speaks_of(each, hides)]
+        in_prefix = any(each in asked.prefix for each in hides)
+        if in_prefix or not all(_is_plain(asked.demanded[number]) for number in later):
+            return nothing
         limited = [each for each in asked.demanded if each.at_most is not None]
         counted = [form for each in (*limited, *asked.avoid) for form in _forms(each)]
-        if any(matches(text, form, "any", ()) for text in texts for form in counted):
-            return everything
+        if any(matches(each, form, "any", ()) for each in hides for form in counted):
+            return nothing
         others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
         source = ReadableSource.of(text, hidden, " ".join((*others, asked.prefix)))
         if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
-            return everything
-        return cls(source, _without(asked, texts, later), tuple(later))
+            return nothing
+        return cls(source, _without(asked, hides, later), tuple(later))
 
 
 def _without(asked: Constraints, texts: Set[str], later: Sequence[int]) -> Constraints:
     """Return what is asked for without some texts: other demands first, then what is left."""
-    if not texts:
-        return asked
     plain = [each for number, each in enumerate(asked.demanded) if number not in later]
     for number in later:
         left = _words_left(asked.demanded[number], texts)
@@ -177,14 +182,7 @@ class Restoring:
 
     def _bounds(self, alternative: AnyAlternative) -> Bounds:
         """Return what tags may not get into, so that nothing that is met is lost."""
-        fixed: list[Span] = []
-        for number, report in enumerate(alternative.constraints):
-            fixed += report.spans
-            if number < len(self.hiding.asked.demanded) and report.spans:
-                asked = self.hiding.asked.demanded[number]
-                parts = 1 if asked.within is None else len(asked.parts)
-                chains = zip(report.spans[::parts], report.spans[parts - 1 :: parts], strict=True)
-                fixed += [(first[0], last[1]) for first, last in chains]
+        fixed = [span for each in alternative.constraints for span in fixed_stretches(each)]
         prefix = self.asked.prefix.rstrip()
         fixed += [(0, len(prefix))] if prefix else []
         ends = any(each.at_end for each in self.asked.demanded)

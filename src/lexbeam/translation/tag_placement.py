@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.search.arrays import FloatArray
-from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
+from lexbeam.text.word_boundaries import Span, is_word_character
+from lexbeam.translation.alignment import TokenText, words_of
 from lexbeam.translation.results import Link
 from lexbeam.translation.tags import closes, find_pairs, opens
 from lexbeam.translation.text_edits import Edit
@@ -71,7 +72,10 @@ def place_tags(
     links = [piece for link in links for piece in _cut(link, tags, source, output)]
     links.sort(key=lambda link: link.target)
     cuts = {link.target[0] for link in links}
-    words = _merged(_words(output, cuts), [*bounds.fixed, *(link.target for link in links)])
+    words = _merged(
+        _cut_words(words_of(TokenText(output, ())), cuts),
+        [*bounds.fixed, *(link.target for link in links)],
+    )
     if not words:
         return [Edit(0, 0, "".join(tag.text for tag in tags))]
     segments = _Segments(tags, source)
@@ -211,18 +215,13 @@ def _cut(link: Link, tags: Sequence[PlacedTag], source: str, output: str) -> lis
     return [Link((a, b), (a - start + at, b - start + at)) for a, b in pairwise(edges)]
 
 
-def _words(text: str, cuts: Set[int]) -> list[Span]:
-    """Return the words of a text, each mark being one; some are cut at given offsets."""
-    words: list[Span] = []
-    for offset, character in enumerate(text):
-        if character.isspace():
-            continue
-        goes_on = words and words[-1][1] == offset and offset not in cuts
-        if goes_on and are_glued(text[offset - 1], character):
-            words[-1] = words[-1][0], offset + 1
-        else:
-            words.append((offset, offset + 1))
-    return words
+def _cut_words(words: Sequence[Span], cuts: Set[int]) -> list[Span]:
+    """Return words cut at given offsets."""
+    cut: list[Span] = []
+    for start, end in words:
+        edges = [start, *(at for at in range(start + 1, end) if at in cuts), end]
+        cut += pairwise(edges)
+    return cut
 
 
 def _merged(words: Sequence[Span], together: Sequence[Span]) -> list[Span]:
