@@ -31,6 +31,7 @@ from lexbeam.models.bundle_manifest import (
     FORMAT_OF_MOSES,
     FORMAT_OF_SAMPLE,
     MANIFEST,
+    READS_TERMS,
     SHORTLIST,
     SHORTLIST_OPTIONS,
     SOURCE,
@@ -104,6 +105,7 @@ def write(
     origin: str | None = None,
     alignment: tuple[int, int] | None = None,
     sets_aside: bool = False,
+    reads_terms: bool = False,
 ) -> None:
     """Write a network as a bundle.
 
@@ -125,6 +127,7 @@ def write(
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
         sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
+        reads_terms: whether the network was trained to read terms in the source; see there.
     """
     check_precision(precision)
     network = _describe_network(config, framing := framing or Framing(), alignment)
@@ -145,6 +148,7 @@ def write(
         "precision": precision,
         "origin": origin,
         **({"finishing": ASIDE} if sets_aside else {}),
+        **({READS_TERMS: True} if reads_terms else {}),
     }
     _write_manifest(folder, files, {**network, **facts})
 
@@ -263,11 +267,13 @@ def load(path: str | Path, threads: int = 1) -> Model:
         "shortlist": listed is not None,
         **({"origin": manifest["origin"]} if manifest.get("origin") else {}),
         **({"alignment": alignment} if alignment else {}),
+        **({READS_TERMS: True} if manifest.get(READS_TERMS) else {}),
         "files": [str(folder / name) for name in manifest["files"]],
     }
     sets_aside = manifest.get("finishing") == ASIDE
     longest = manifest["max_source_length"]
-    return Model(engine, source, target, longest, info, framing, sets_aside)
+    reads_terms = bool(manifest.get(READS_TERMS))
+    return Model(engine, source, target, longest, info, framing, sets_aside, reads_terms)
 
 
 class _FurtherGraphs:

@@ -29,6 +29,9 @@ SHORTLIST_OPTIONS = ("sample", "longest")
 ASIDE = "aside"
 """What has finished leaves its slot of the beam; see `lexbeam.models.model.Model`."""
 
+READS_TERMS = "reads_terms"
+"""Whether the network was trained to read terms in the source."""
+
 _READABLE = (1, 2, 3, 4)  # format 1 had no framing, no precision and no origin
 _LARGEST_SAMPLE = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -65,6 +68,7 @@ _OPTIONAL: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "origin": ("text or null", _is_text_or_none),
     "framing": ("an object", lambda value: isinstance(value, dict)),
     "finishing": (ASIDE, lambda value: value == ASIDE),
+    READS_TERMS: ("true or false", lambda value: type(value) is bool),
     "sample": ("a number from 1 on", lambda value: _is_number(value, _LARGEST_SAMPLE)),
     "longest": ("a number from 1 on", lambda value: _is_number(value, _LARGEST_SAMPLE)),
 }

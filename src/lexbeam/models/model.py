@@ -41,7 +41,9 @@ class Model:
     ``max_source_length`` counts pieces; the network has seen no longer sentences in training.
     ``sets_aside`` says how a search without constraints ends, if nothing else is asked for: as
     in the toolkit the model comes from, where what has finished leaves its slot of the beam, and
-    a sentence is done when as many have finished as there are slots.
+    a sentence is done when as many have finished as there are slots. ``reads_terms`` says that the
+    network was trained on sources with words of the target language in them: it reads a term in
+    place of the words that the term translates, and says it.
     """
 
     engine: Scorer
@@ -51,6 +53,7 @@ class Model:
     info: Mapping[str, Any]
     framing: Framing = Framing()
     sets_aside: bool = False
+    reads_terms: bool = False
 
     @cached_property
     def source_text(self) -> SourceText:

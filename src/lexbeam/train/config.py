@@ -132,6 +132,9 @@ class AlignmentConfig:
     replace: float = 0.0
     """Share of the source words with one clear translation that are replaced by other words, so
     that the model learns to go on from a term that it would not have chosen; 0: none."""
+    terms: float = 0.0
+    """Share of the examples in which some source words are replaced by their translations, so that
+    the model learns to read terms in the source; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -298,11 +301,13 @@ def _check(config: RunConfig, path: Path) -> None:
 
 def _demands_on_alignment(alignment: AlignmentConfig) -> list[tuple[bool, str, str]]:
     """Return what must hold of the section, each with its key and how it is said."""
-    is_usable = alignment.weight > 0 or alignment.replace == 0
+    is_aligned = alignment.weight > 0
     return [
         (alignment.weight >= 0, "alignment.weight", "0 or above"),
         (0 <= alignment.replace < 1, "alignment.replace", "between 0 and 1"),
-        (is_usable, "alignment.replace", "0 without alignment.weight"),
+        (is_aligned or not alignment.replace, "alignment.replace", "0 without alignment.weight"),
+        (0 <= alignment.terms < 1, "alignment.terms", "between 0 and 1"),
+        (is_aligned or not alignment.terms, "alignment.terms", "0 without alignment.weight"),
     ]
 
 

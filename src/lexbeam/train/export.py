@@ -29,6 +29,7 @@ def export(
         max_source_length=config.data.max_tokens,
         calibration_text=sentences,
         alignment=aligned_head(config, network),
+        reads_terms=config.alignment.terms > 0,
     )
 
 

@@ -28,6 +28,7 @@ from lexbeam.train.evaluate import measure_bleu
 from lexbeam.train.examples import Example, build_examples
 from lexbeam.train.export import export
 from lexbeam.train.guide import Guide
+from lexbeam.train.inserted_terms import TermInsertion
 from lexbeam.train.loop import DECAY, LAST, Trainer, final_weights
 from lexbeam.train.networks import make_network
 from lexbeam.train.parts import TiedNetwork
@@ -47,6 +48,9 @@ CHARACTERS_A_TOKEN = 3
 """Joined examples stay shorter than this many characters for each token that is allowed."""
 FIXED = ("network", "vocabulary", "seed")
 """Sections of the configuration that can't change while a run goes on."""
+
+EditSources = Callable[..., Ids]
+"""Changes sources: takes them, the targets, the pairs of each example and a random generator."""
 
 
 @dataclass(frozen=True)
@@ -138,13 +142,13 @@ def align_material(config: RunConfig, material: Material) -> Material:
 def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) -> Trainer:
     """Make a trainer that stands where the last run in its directory stopped."""
     longest = config.data.max_tokens
-    replacement = make_replacement(config, material)
+    edit_sources = make_source_edits(config, material)
 
     def make_epoch(epoch: int) -> EncodedPairs:
         pairs = build_examples(material.train, config.seed, epoch, longest * CHARACTERS_A_TOKEN)
         rng = np.random.default_rng((config.seed, epoch))
-        replacing = partial(replacement.replace, rng=rng) if replacement else None
-        return encode_pairs(material.vocabulary, pairs, longest, material.guide, replacing)
+        edits = [partial(edit, rng=rng) for edit in edit_sources]
+        return encode_pairs(material.vocabulary, pairs, longest, material.guide, edits)
 
     def measure(_: nn.Module) -> dict[str, float]:
         return measure_bleu(network, material.vocabulary, material.dev)
@@ -159,13 +163,19 @@ def make_trainer(config: RunConfig, material: Material, network: TiedNetwork) ->
     return trainer
 
 
-def make_replacement(config: RunConfig, material: Material) -> WordReplacement | None:
-    """Return what replaces source words, if that is asked for."""
-    share = config.alignment.replace
-    if not share:
-        return None
-    alignments = concatenate(material.alignments)
-    return WordReplacement(material.vocabulary.pieces, alignments, share)
+def make_source_edits(config: RunConfig, material: Material) -> list[EditSources]:
+    """Return what changes the words of sources, in this order, as far as it is asked for."""
+    shares = config.alignment
+    if not shares.replace and not shares.terms:
+        return []
+    vocabulary, alignments = material.vocabulary, concatenate(material.alignments)
+    edits: list[EditSources] = []
+    if shares.replace:  # word for word, so that the alignments stay
+        edits.append(WordReplacement(vocabulary.pieces, alignments, shares.replace).replace)
+    if shares.terms:
+        insertion = TermInsertion(vocabulary, alignments, shares.terms, config.target_language)
+        edits.append(insertion.insert)
+    return edits
 
 
 def encode_pairs(
@@ -173,17 +183,17 @@ def encode_pairs(
     examples: Sequence[Example],
     max_tokens: int,
     guide: Guide | None = None,
-    replacing: Callable[[Ids, Ids, Sequence[Sequence[int]]], Ids] | None = None,
+    edits: Sequence[Callable[[Ids, Ids, Sequence[Sequence[int]]], Ids]] = (),
 ) -> EncodedPairs:
     """Cut examples into pieces and leave out those that are too long.
 
-    ``replacing`` returns the sources with some words replaced.
+    ``edits`` return the sources with some words changed.
     """
     sources: Ids = vocabulary.encode([example.source for example in examples])
     targets = vocabulary.encode([example.target for example in examples])
     parts = [example.parts for example in examples]
-    if replacing:
-        sources = replacing(sources, targets, parts)
+    for edit in edits:
+        sources = edit(sources, targets, parts)
     encoded = EncodedPairs(sources, targets, max_tokens, guide, parts)
     if not len(encoded):
         raise InputError(f"no pair has fewer than data.max_tokens = {max_tokens} tokens a side")

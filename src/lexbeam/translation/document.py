@@ -58,13 +58,15 @@ class Document:
         max_source_length: int,
         vocabulary_size: int,
         find_invented: Callable[[str], list[Span]] = lambda _: [],
+        reads_terms: bool = False,
     ) -> None:
         """Cut and spell; ``find_invented`` finds what a translation has and the text does not."""
         self.text = text
         self.vocabulary = target
         """The target side without tokens of this text's own."""
         self.target = target = target.with_literals(vocabulary_size)
-        self._source = source
+        self.source = source
+        self.reads_terms = reads_terms
         self.settings = settings
         self.find_invented = find_invented
         self._prefix = constraints.prefix
@@ -202,7 +204,7 @@ class Document:
     def token_spans(self, sentence: SentenceState) -> list[Span]:
         """Return where the tokens of a sentence stand in it."""
         if not sentence.token_spans:
-            sentence.token_spans = self._source.token_spans(sentence.part.text)
+            sentence.token_spans = self.source.token_spans(sentence.part.text)
         return sentence.token_spans
 
     def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:

@@ -23,6 +23,7 @@ from lexbeam.translation.displaced import find_displaced, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.terms_in_source import read_terms
 
 JOINED = 2.0
 """The log-probability that a term may cost whose source is joined with another word."""
@@ -48,7 +49,8 @@ def draft_compounds(
     some = [
         each
         for each in sentences
-        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+        if document.reads_terms
+        or any(document.demand(piece.unit).asked.compound for piece in each.assigned)
     ]
     found = (yield [document.draft(each) for each in some]) if some else []
     for sentence, hypotheses in zip(some, found, strict=True):
@@ -59,6 +61,8 @@ def draft_compounds(
             if may_be_free(sentence) and has_everything(document, sentence, hypotheses[0]):
                 sentence.take(hypotheses, [])
                 sentence.searched = list(sentence.assigned)
+            elif document.reads_terms:
+                read_terms(document, sentence, hypotheses[0])
 
 
 def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:

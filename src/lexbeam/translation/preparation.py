@@ -60,6 +60,7 @@ class Preparation:
         self._target = model.target_text
         self._max_source_length = model.max_source_length
         self._vocabulary_size = model.engine.vocabulary_size
+        self._reads_terms = model.reads_terms
         self._attends = bool(getattr(model.engine, "attends", False))
 
     def prepare(self, requests: Iterable[TextRequest]) -> list[Prepared | LexbeamError]:
@@ -111,6 +112,7 @@ class Preparation:
             self._max_source_length,
             self._vocabulary_size,
             found.find_invented,
+            self._reads_terms,
         )
         restoring = Restoring(hiding, asked, found.hidden, settings.alignments)
         nothing = Hiding.nothing(source.given, asked)
