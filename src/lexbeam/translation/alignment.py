@@ -48,7 +48,7 @@ def align_document(
         if hypothesis.attention is None:
             return None
         part = sentence.part
-        source = TokenText(part.text, document.token_spans(sentence), part.start)
+        source = TokenText(part.text, document.token_spans(sentence, sentence.searched), part.start)
         text = document.text_of(sentence, hypothesis)
         tokens = document.target.token_spans(hypothesis.tokens, document.shown(sentence))
         output = TokenText(text, tokens, start)

@@ -12,6 +12,7 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.terms_in_source import score_as_given
 
 
 class _Trial(NamedTuple):
@@ -34,13 +35,15 @@ def measure_costs(document: Document) -> JobGenerator[dict[int, float]]:
         trial for number in range(len(document.demands)) for trial in _trials(document, number)
     ]
     found = yield from _search(trials)
+    best = [(t.sentence, each[0]) for t, each in zip(trials, found, strict=True) if each]
+    scored = iter((yield from score_as_given(document, best)))
     costs = dict.fromkeys(range(len(document.demands)), 0.0)
     unknown = set()
     for trial, hypotheses in zip(trials, found, strict=True):
         if not hypotheses:
             unknown.add(trial.demand)
             continue
-        difference = hypotheses[0].log_prob - trial.sentence.best.log_prob
+        difference = next(scored).log_prob - trial.sentence.best.log_prob
         costs[trial.demand] += trial.sign * difference
     return {number: cost for number, cost in costs.items() if number not in unknown}
 

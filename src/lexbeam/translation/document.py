@@ -25,6 +25,7 @@ from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Displacement, Job, JobGenerator
+from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.sentence import Piece, SentenceState, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
@@ -65,7 +66,7 @@ class Document:
         self.vocabulary = target
         """The target side without tokens of this text's own."""
         self.target = target = target.with_literals(vocabulary_size)
-        self.source = source
+        self._source = source
         self.reads_terms = reads_terms
         self.settings = settings
         self.find_invented = find_invented
@@ -163,7 +164,7 @@ class Document:
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
         return Job(
-            source=sentence.source,
+            source=self.tokens_read(sentence, pieces),
             phrases=(*phrases, *(pattern for pattern, _ in more), *prefix.patterns),
             avoid=avoid,
             prefix=prefix.forced,
@@ -198,14 +199,22 @@ class Document:
             copy = self.units[: piece.unit].count(self.units[piece.unit])
             if copy < len(spans) and piece.unit not in sentence.untied:
                 start, end = (at - sentence.part.start for at in spans[copy])
-                ties[index] = tuple(tokens_in(self.token_spans(sentence), (start, end)))
+                ties[index] = tuple(tokens_in(self.token_spans(sentence, pieces), (start, end)))
         return {index: tokens for index, tokens in ties.items() if tokens}
 
-    def token_spans(self, sentence: SentenceState) -> list[Span]:
-        """Return where the tokens of a sentence stand in it."""
-        if not sentence.token_spans:
-            sentence.token_spans = self.source.token_spans(sentence.part.text)
-        return sentence.token_spans
+    def tokens_read(self, sentence: SentenceState, pieces: Sequence[Piece]) -> Tokens:
+        """Return the tokens that are read of a sentence which has to say some pieces."""
+        terms = _terms_in(sentence, pieces)
+        return self._reading(sentence, terms).tokens if terms else sentence.source
+
+    def token_spans(self, sentence: SentenceState, pieces: Sequence[Piece] = ()) -> list[Span]:
+        """Return where these tokens stand in the sentence."""
+        return self._reading(sentence, _terms_in(sentence, pieces)).spans
+
+    def _reading(self, sentence: SentenceState, terms: tuple[TermInSource, ...]) -> Reading:
+        if terms not in sentence.readings:
+            sentence.readings[terms] = Reading.of(sentence.part.text, terms, self._source)
+        return sentence.readings[terms]
 
     def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
         return [
@@ -253,7 +262,7 @@ class Document:
                 each.part.text,
                 self.text_of(each, each.best),
                 each.best,
-                self.token_spans(each),
+                self.token_spans(each, each.searched),
             )
             for each in self.sentences
         ]
@@ -291,6 +300,14 @@ class Document:
                     f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
                     f"is {limit}: raise it"
                 )
+
+
+def _terms_in(sentence: SentenceState, pieces: Sequence[Piece]) -> tuple[TermInSource, ...]:
+    """Return the terms among some pieces that the model reads in the source."""
+    if not sentence.terms:
+        return ()
+    found = {sentence.terms.get(piece.unit) for piece in pieces}
+    return tuple(sorted(term for term in found if term is not None))
 
 
 def _outside_prefix(displaced: Sequence[Tokens], prefix: SpelledPrefix) -> list[Tokens]:

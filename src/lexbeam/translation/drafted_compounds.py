@@ -8,7 +8,7 @@ for two of the source is let go of.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,12 +18,9 @@ from lexbeam.search.arrays import ScoreArray
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.compounds import compound_around
 from lexbeam.text.word_boundaries import stands_alone
-from lexbeam.translation.completeness import has_everything
-from lexbeam.translation.displaced import find_displaced, split_words
+from lexbeam.translation.displaced import split_words
 from lexbeam.translation.document import Document
-from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
-from lexbeam.translation.terms_in_source import read_terms
 
 JOINED = 2.0
 """The log-probability that a term may cost whose source is joined with another word."""
@@ -35,34 +32,14 @@ UNSAID_SHARE = 0.3
 """The share of attention up to which no word of a draft translates a source."""
 
 
-def draft_compounds(
-    document: Document,
-    sentences: Sequence[SentenceState],
-    may_be_free: Callable[[SentenceState], bool],
-) -> JobGenerator[None]:
-    """Draft the sentences of which something may be in a compound.
+def keep_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> None:
+    """Let a sentence keep the compounds of its draft that have what is demanded.
 
     What the search has to know of such a compound depends on the draft, so that the draft has to
-    be there before the search. The draft is a free translation: where it has everything, it is
-    taken as it is.
+    be there before the search.
     """
-    some = [
-        each
-        for each in sentences
-        if document.reads_terms
-        or any(document.demand(piece.unit).asked.compound for piece in each.assigned)
-    ]
-    found = (yield [document.draft(each) for each in some]) if some else []
-    for sentence, hypotheses in zip(some, found, strict=True):
-        if hypotheses:
-            sentence.left = _leave_joined(document, sentence, hypotheses[0])
-            sentence.untied = _said_in_compounds(document, sentence, hypotheses[0]) | sentence.left
-            sentence.displaced = find_displaced(document, sentence, hypotheses[0])
-            if may_be_free(sentence) and has_everything(document, sentence, hypotheses[0]):
-                sentence.take(hypotheses, [])
-                sentence.searched = list(sentence.assigned)
-            elif document.reads_terms:
-                read_terms(document, sentence, hypotheses[0])
+    sentence.left = _leave_joined(document, sentence, draft)
+    sentence.untied = _said_in_compounds(document, sentence, draft) | sentence.left
 
 
 def _said_in_compounds(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:

@@ -102,7 +102,7 @@ def _ask(document: Document, place: _Place) -> Job:
     )
     sentence = place.sentence
     return Job(
-        source=sentence.source,
+        source=document.tokens_read(sentence, sentence.assigned),
         phrases=(place.term,),
         avoid=(*sentence.avoid, *(sentence.displaced or ())),
         prefix=place.before,

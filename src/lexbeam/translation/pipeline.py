@@ -22,6 +22,7 @@ from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
 from lexbeam.translation.spelled import SpelledConstraint
+from lexbeam.translation.terms_in_source import score_sentences
 
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
@@ -36,6 +37,7 @@ def translate_document(document: Document) -> JobGenerator[Translation]:
     yield from repair(document)
     if any(demand.asked.soft is not None for demand in document.demands):
         yield from drop_unmet_soft(document)
+    yield from score_sentences(document)
     costs = (yield from measure_costs(document)) if document.settings.prices else {}
     return _translation(document, costs)
 

@@ -12,7 +12,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
-from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.spelled import SpelledPrefix
 
 
@@ -64,8 +64,10 @@ class SentenceState:
     """What it had to say when its hypotheses were found."""
     dropped: list[Piece] = field(default_factory=list)
     """The soft demands among them that were given up."""
-    token_spans: list[Span] = field(default_factory=list)
-    """Where its tokens stand in it, once that was asked for."""
+    terms: dict[int, TermInSource] = field(default_factory=dict)
+    """The units that the model reads in place of their sources."""
+    readings: dict[tuple[TermInSource, ...], Reading] = field(default_factory=dict)
+    """How it is read with such terms, or without any, once that was asked for."""
     displaced: list[Tokens] | None = None
     """What the model would say for the sources of tied constraints, once known: avoided as well."""
     left: set[int] = field(default_factory=set)

@@ -2,105 +2,102 @@
 
 A model that was trained so (`lexbeam.train.inserted_terms`) knows a term before it says the
 article, and the place of the term in the sentence. The search demands the term as ever. Only what
-a draft lacks is put into the source: what the model says by itself needs no help.
+a draft lacks is put into the source: what the model says by itself needs no help. What is reported
+in the end is the score of the output for the source as it was given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
-from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
+from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
 
 SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
 
 
-class _Term(NamedTuple):
-    """A term and where its source stands in a sentence."""
-
-    start: int
-    end: int
-    text: str
-
-
 def read_terms(document: Document, sentence: SentenceState, draft: Hypothesis) -> None:
-    """Let a sentence be read with the tied terms that its draft does not say for their sources."""
-    terms = _lacking(document, sentence, draft)
-    if not terms:
-        return
-    text, places = _with_terms(sentence.part.text, terms)
-    spans = document.source.token_spans(text)
-    sentence.source = tuple(document.source.encode(text))
-    sentence.token_spans = [_place_in_given(span, terms, places) for span in spans]
+    """Let a sentence be read with the tied terms that its draft does not say for their sources.
 
-
-def _lacking(document: Document, sentence: SentenceState, draft: Hypothesis) -> list[_Term]:
-    """Return the terms that a draft does not say for their sources, none over another."""
-    terms: list[_Term] = []
+    Of terms whose sources overlap, the first is read. What may be given up is not: the model
+    would say it at any price.
+    """
+    lacking: dict[int, TermInSource] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
-        piece = sentence.assigned[index]
-        asked = document.demand(piece.unit).asked
-        if len(asked.parts) > 1 or asked.is_source_in(document.text):
+        unit = sentence.assigned[index].unit
+        asked = document.demand(unit).asked
+        if len(asked.parts) > 1 or asked.soft is not None or asked.is_source_in(document.text):
             continue
-        if not _says(document, sentence, draft, piece.unit, tokens):
+        if not _says(document, sentence, draft, unit, tokens):
             spans = [document.token_spans(sentence)[token] for token in tokens]
             start, end = min(start for start, _ in spans), max(end for _, end in spans)
-            terms.append(_Term(start, end, asked.parts[0][0]))
-    apart: list[_Term] = []
-    for term in sorted(terms):
-        if not apart or apart[-1].end <= term.start:
-            apart.append(term)
-    return apart
+            lacking[unit] = TermInSource(start, end, asked.parts[0][0])
+    end = 0
+    for unit, term in sorted(lacking.items(), key=lambda each: each[1]):
+        if end <= term.start < term.end:
+            sentence.terms[unit] = term
+            end = term.end
 
 
 def _says(
-    document: Document,
-    sentence: SentenceState,
-    draft: Hypothesis,
-    unit: int,
-    source: Tokens,
+    document: Document, sentence: SentenceState, draft: Hypothesis, unit: int, source: Tokens
 ) -> bool:
     """Return whether a draft says a term where it attends to the source of the term."""
     if draft.attention is None:
         return False
     text = document.text_of(sentence, draft)
     spans = document.target.token_spans(draft.tokens)
-    for occurrence in document.demand(unit).surface.find(text, len(text)):
-        places = tokens_in(spans, occurrence[0])
-        attention = draft.attention[places][:, list(source)].sum(axis=1)
+    for part, *_ in document.demand(unit).surface.find(text, len(text)):
+        attention = draft.attention[tokens_in(spans, part)][:, list(source)].sum(axis=1)
         if float(attention.max(initial=0.0)) >= SAID:
             return True
     return False
 
 
-def _with_terms(text: str, terms: Sequence[_Term]) -> tuple[str, list[Span]]:
-    """Return a sentence with terms in place of their sources, and where they stand in it."""
-    written, at, length, places = [], 0, 0, []
-    for term in terms:
-        before = text[at : term.start]
-        length += len(before)
-        places.append((length, length + len(term.text)))
-        length += len(term.text)
-        written += [before, term.text]
-        at = term.end
-    return "".join([*written, text[at:]]), places
+def score_sentences(document: Document) -> JobGenerator[None]:
+    """Give the outputs of sentences that were read with terms their scores for the given source."""
+    for sentence in document.sentences:
+        if sentence.terms:
+            found = [(sentence, each) for each in sentence.hypotheses]
+            scored = yield from score_as_given(document, found)
+            sentence.hypotheses = sorted(scored, key=lambda each: -each.score)
 
 
-def _place_in_given(span: Span, terms: Sequence[_Term], places: Sequence[Span]) -> Span:
-    """Return where a token of the sentence with terms stands in the sentence as it was given.
+def score_as_given(
+    document: Document, found: Sequence[tuple[SentenceState, Hypothesis]]
+) -> JobGenerator[list[Hypothesis]]:
+    """Return hypotheses with their scores for the sources as they were given."""
+    jobs = [
+        _score(document, sentence, tuple(each.tokens))
+        for sentence, each in found
+        if sentence.terms and each.finished
+    ]
+    scored = iter((yield jobs) if jobs else [])
+    return [
+        _with_score(each, next(scored)) if sentence.terms and each.finished else each
+        for sentence, each in found
+    ]
 
-    The tokens of a term stand where its source does.
-    """
-    moved = 0
-    for term, (start, end) in zip(terms, places, strict=True):
-        if span[0] < end and span[1] > start:
-            return term.start, term.end
-        if span[0] >= end:
-            moved = term.end - end
-    return span[0] + moved, span[1] + moved
+
+def _score(document: Document, sentence: SentenceState, tokens: Tokens) -> Job:
+    """Return a search of a sentence that can find nothing but some tokens."""
+    return Job(
+        source=sentence.source,
+        prefix=tokens,
+        max_length=max(len(tokens), 1),
+        settings=replace(document.settings.of_search, beam_size=1, nbest=1),
+        aliases=document.target.aliases,
+    )
+
+
+def _with_score(hypothesis: Hypothesis, scored: Sequence[Hypothesis]) -> Hypothesis:
+    if not scored:  # the model rules something out that terms in the source allow
+        return hypothesis
+    return replace(hypothesis, score=scored[0].score, log_prob=scored[0].log_prob)

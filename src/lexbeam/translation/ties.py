@@ -21,11 +21,12 @@ from lexbeam.text.subsequences import find_subsequence
 from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import CLEAR, count_other_uses, find_displaced
 from lexbeam.translation.document import Document
-from lexbeam.translation.drafted_compounds import draft_compounds
+from lexbeam.translation.drafted_compounds import keep_compounds
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.terms_in_source import read_terms
 
 COSTLY = 13.0
 """How much less probable, in logarithms, each tied constraint may make an output than its draft is
@@ -112,7 +113,7 @@ def search_tied(
     Sentences whose drafts have everything are not searched if they may be free. Where there is no
     way to meet everything without what a draft says, nothing is avoided on account of ties.
     """
-    yield from draft_compounds(document, sentences, may_be_free)
+    yield from _draft(document, sentences, may_be_free)
     sentences = [each for each in sentences if not each.hypotheses]
     jobs = [
         document.job(
@@ -147,6 +148,37 @@ def search_tied(
     yield from search_with_other_neighbours(document, searched)
     for sentence in searched:
         _add_draft(document, sentence)
+
+
+def _draft(
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
+    """Draft the sentences of which something may be in a compound, or read in the source.
+
+    The draft is a free translation: where it has everything, it is taken as it is.
+    """
+    some = [
+        each
+        for each in sentences
+        if document.reads_terms
+        or any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+    ]
+    found = (yield [document.draft(each) for each in some]) if some else []
+    for sentence, hypotheses in zip(some, found, strict=True):
+        if not hypotheses:
+            continue
+        draft = hypotheses[0]
+        keep_compounds(document, sentence, draft)
+        sentence.displaced = find_displaced(document, sentence, draft)
+        sentence.other_uses = count_other_uses(document, sentence, draft)
+        is_free = may_be_free(sentence) and not sentence.other_uses
+        if is_free and has_everything(document, sentence, draft):
+            sentence.take(hypotheses, [])
+            sentence.searched = list(sentence.assigned)
+        elif document.reads_terms:
+            read_terms(document, sentence, draft)
 
 
 def _search_with_other_uses(
