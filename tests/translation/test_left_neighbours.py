@@ -46,6 +46,7 @@ def _document(pattern: object = TERM) -> Document:
         ties=lambda *_: {0: (1,)},
         demand=lambda _: SimpleNamespace(pattern=lambda *_: pattern),
         job=job,
+        tokens_read=lambda sentence, _: sentence.source,
     )
     return cast("Document", document)
 

@@ -1,0 +1,124 @@
+"""Terms that are read in the source, on the bundled model, which was trained to read them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lexbeam.models.formats import load_path
+from lexbeam.models.loading import EMBEDDED
+from lexbeam.models.model import Model
+from lexbeam.search.arrays import Tokens
+from lexbeam.translation.jobs import BatchDecoder, Found, Job
+from lexbeam.translation.translator import Translator
+
+TEXT = "The company wants to build a new factory in Berlin."
+WERK = {"text": "Werk", "source": "factory"}
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return replace(load_path(EMBEDDED, 1), reads_terms=True)
+
+
+@pytest.fixture
+def read(model: Model, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the sources that were read in searches with constraints, as text."""
+    sources: set[str] = set()
+    run = BatchDecoder.run
+
+    def watched(self: BatchDecoder, jobs: list[Job], batch_size: int) -> Found:
+        sources.update(_text(model, job.source) for job in jobs if job.phrases)
+        return run(self, jobs, batch_size)
+
+    monkeypatch.setattr(BatchDecoder, "run", watched)
+    return sources
+
+
+def _text(model: Model, tokens: Tokens) -> str:
+    return str(model.source.decode(list(tokens[:-1])))
+
+
+def test_a_term_that_the_draft_lacks_is_read(model: Model, read: set[str]) -> None:
+    result = Translator(model).translate(TEXT, [WERK])
+    assert result.constraints[0].met
+    assert "The company wants to build a new Werk in Berlin." in read
+
+
+def test_what_the_draft_says_is_not_read(model: Model, read: set[str]) -> None:
+    text = "The file could not be opened."
+    free = Translator(model).translate(text)
+    found = Translator(model).translate(text, [{"text": "Datei", "source": "file"}])
+    assert "Datei" in free.text
+    assert found.text == free.text
+    assert not any("Datei" in each for each in read)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "settings"),
+    [
+        ({"text": "Werk"}, {}),  # it is not tied
+        (WERK, {"ties": "off"}),
+        ({**WERK, "soft": 5.0}, {}),
+        ({"gap": ["neues", "Werk"], "source": "factory"}, {}),
+        ({"text": "factory", "source": "factory"}, {}),  # it is kept
+    ],
+)
+def test_nothing_else_is_read(
+    model: Model, read: set[str], constraint: object, settings: dict[str, str]
+) -> None:
+    Translator(model).translate(TEXT, [constraint], settings=settings)
+    assert read <= {TEXT}
+
+
+def test_a_model_that_was_not_trained_so_reads_the_source(model: Model, read: set[str]) -> None:
+    Translator(replace(model, reads_terms=False)).translate(TEXT, [WERK])
+    assert read == {TEXT}
+
+
+def test_of_several_terms_for_one_source_one_is_read(model: Model, read: set[str]) -> None:
+    result = Translator(model).translate(TEXT, [WERK, {"text": "Anlage", "source": "factory"}])
+    assert all(report.met for report in result.constraints)
+    assert {each for each in read if each != TEXT} == {
+        "The company wants to build a new Anlage in Berlin."
+    }
+
+
+def test_the_score_is_that_of_the_given_source(model: Model) -> None:
+    translator = Translator(model)
+    result = translator.translate(TEXT, [WERK])
+    forced = translator.translate(TEXT, prefix=result.text)
+    assert forced.text == result.text
+    assert result.score == pytest.approx(forced.score, abs=1e-4)
+
+
+def test_the_best_are_sorted_by_that_score(model: Model) -> None:
+    scores = [each.score for each in Translator(model).translate(TEXT, [WERK], nbest=4).nbest]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_price_is_the_difference_to_the_free_translation(model: Model) -> None:
+    translator = Translator(model)
+    result = translator.translate(TEXT, [WERK], prices=True)
+    free = translator.translate(TEXT)
+    pieces = [len(model.target.encode(each.text)) + 1 for each in (result, free)]
+    lost = free.score * pieces[1] - result.score * pieces[0]
+    assert result.constraints[0].price == pytest.approx(lost, abs=0.05)
+
+
+def test_alignments_speak_of_the_given_source(model: Model) -> None:
+    result = Translator(model).translate(TEXT, [WERK], alignments=True)
+    start = result.text.index("Werk")
+    assert result.alignment is not None
+    links = {TEXT[slice(*each.source)] for each in result.alignment if each.target[0] == start}
+    assert links == {"factory"}
+
+
+def test_a_batch_gives_what_single_texts_do(model: Model) -> None:
+    translator = Translator(model)
+    texts = [TEXT, "The settings of the application were saved.", "Hello."]
+    asked = [[WERK], [{"text": "Programm", "source": "application"}], []]
+    batch = translator.translate(texts, asked)
+    single = [translator.translate(t, a) for t, a in zip(texts, asked, strict=True)]
+    assert [each.text for each in batch] == [each.text for each in single]
