@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_what_the_draft_says_is_not_read(model: Model, read: set[str]) -> None:
     ],
 )
 def test_nothing_else_is_read(
-    model: Model, read: set[str], constraint: object, settings: dict[str, str]
+    model: Model, read: set[str], constraint: dict[str, Any], settings: dict[str, str]
 ) -> None:
     Translator(model).translate(TEXT, [constraint], settings=settings)
     assert read <= {TEXT}

@@ -73,8 +73,8 @@ class TermInsertion:
     ) -> list[list[int]]:
         """Return the sources, some with terms; ``parts`` are the pairs of each example."""
         source, target = self._splitter.split(sources), self._splitter.split(targets)
-        drawn = np.flatnonzero(rng.random(len(sources)) < self._share)
-        terms = {int(i): self._draw(source, target, int(i), parts[i], rng) for i in drawn}
+        drawn = np.flatnonzero(rng.random(len(sources)) < self._share).tolist()
+        terms = {i: self._draw(source, target, i, parts[i], rng) for i in drawn}
         known = self._translations(sources, targets, source, target, terms)
         inserted = [list(ids) for ids in sources]
         for example, found in terms.items():
