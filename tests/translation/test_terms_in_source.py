@@ -12,6 +12,7 @@ from lexbeam.models.loading import EMBEDDED
 from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
 from lexbeam.translation.jobs import BatchDecoder, Found, Job
+from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import Translator
 
 TEXT = "The company wants to build a new factory in Berlin."
@@ -114,6 +115,14 @@ def test_alignments_speak_of_the_given_source(model: Model) -> None:
     assert result.alignment is not None
     links = {TEXT[slice(*each.source)] for each in result.alignment if each.target[0] == start}
     assert links == {"factory"}
+
+
+def test_a_trace_shows_the_search_that_read_the_term(model: Model) -> None:
+    recorder = Recorder(Translator(model))
+    result = recorder.translator.translate(TEXT, [WERK])
+    (shown,) = recorder.trace(result).sentences
+    assert (shown.source, shown.output) == (TEXT, result.text)
+    assert {TEXT[slice(*span)] for span in shown.search.source_tokens} >= {"factory", "in"}
 
 
 def test_a_batch_gives_what_single_texts_do(model: Model) -> None:

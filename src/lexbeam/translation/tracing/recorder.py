@@ -85,8 +85,9 @@ class Recorder:
     def keep(self, texts: Sequence[Sequence[TranslatedSentence]]) -> None:
         """Find the searches that translations were made of, given their sentences."""
         for translated in (sentence for sentences in texts for sentence in sentences):
+            tokens = translated.hypothesis.tokens  # which stay when the score is another
             for hypotheses, search in self._searches:
-                if hypotheses and hypotheses[0] is translated.hypothesis:
+                if hypotheses and hypotheses[0].tokens is tokens:
                     shown = replace(search, source_tokens=translated.source_tokens)
                     sentence = Sentence(translated.source, translated.output, shown)
                     self._sentences.append(sentence)
