@@ -126,8 +126,7 @@ def write(
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
-        sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
-        reads_terms: whether the network was trained to read terms in the source; see there.
+        sets_aside, reads_terms: what else it does; see `lexbeam.models.model.Model`.
     """
     check_precision(precision)
     network = _describe_network(config, framing := framing or Framing(), alignment)
@@ -137,9 +136,8 @@ def write(
     files = _vocabulary_files(source_spm, target_spm) | _contents({SHORTLIST: shortlist_file})
     folder = _write_files(Path(folder), files)
     if precision == "int8" and calibration_text:
-        floats = to_floats(finite)
-        multipliers = _calibrate(config, floats, folder, files, calibration_text, framing)
-        kept = with_multipliers(kept, multipliers)
+        found = _calibrate(config, to_floats(finite), folder, files, calibration_text, framing)
+        kept = with_multipliers(kept, found)
     write_weights(folder / WEIGHTS, kept)
     facts = {
         "source_language": source_language,
@@ -147,10 +145,15 @@ def write(
         "max_source_length": max_source_length,
         "precision": precision,
         "origin": origin,
-        **({"finishing": ASIDE} if sets_aside else {}),
-        **({READS_TERMS: True} if reads_terms else {}),
+        **_abilities(sets_aside, reads_terms),
     }
     _write_manifest(folder, files, {**network, **facts})
+
+
+def _abilities(sets_aside: bool, reads_terms: bool) -> dict[str, Any]:
+    """Return what the manifest says of a network that is not said of most."""
+    abilities = {"finishing": sets_aside and ASIDE, READS_TERMS: reads_terms}
+    return {name: value for name, value in abilities.items() if value}
 
 
 def _write_manifest(folder: Path, files: Collection[str], facts: Mapping[str, Any]) -> None:

@@ -205,16 +205,11 @@ class Document:
     def tokens_read(self, sentence: SentenceState, pieces: Sequence[Piece]) -> Tokens:
         """Return the tokens that are read of a sentence which has to say some pieces."""
         terms = _terms_in(sentence, pieces)
-        return self._reading(sentence, terms).tokens if terms else sentence.source
+        return _read(sentence, terms, self._source).tokens if terms else sentence.source
 
     def token_spans(self, sentence: SentenceState, pieces: Sequence[Piece] = ()) -> list[Span]:
         """Return where these tokens stand in the sentence."""
-        return self._reading(sentence, _terms_in(sentence, pieces)).spans
-
-    def _reading(self, sentence: SentenceState, terms: tuple[TermInSource, ...]) -> Reading:
-        if terms not in sentence.readings:
-            sentence.readings[terms] = Reading.of(sentence.part.text, terms, self._source)
-        return sentence.readings[terms]
+        return _read(sentence, _terms_in(sentence, pieces), self._source).spans
 
     def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
         return [
@@ -308,6 +303,13 @@ def _terms_in(sentence: SentenceState, pieces: Sequence[Piece]) -> tuple[TermInS
         return ()
     found = {sentence.terms.get(piece.unit) for piece in pieces}
     return tuple(sorted(term for term in found if term is not None))
+
+
+def _read(sentence: SentenceState, terms: tuple[TermInSource, ...], source: SourceText) -> Reading:
+    """Return a sentence as it is read with terms; that is found out once."""
+    if terms not in sentence.readings:
+        sentence.readings[terms] = Reading.of(sentence.part.text, terms, source)
+    return sentence.readings[terms]
 
 
 def _outside_prefix(displaced: Sequence[Tokens], prefix: SpelledPrefix) -> list[Tokens]:
