@@ -126,13 +126,13 @@ def write(
         precision: of the matrices, "int8" or "float32".
         origin: where the network comes from, for people to read.
         alignment: decoder layer and head whose attention to the source was trained to align.
-        sets_aside, reads_terms: what else it does; see `lexbeam.models.model.Model`.
+        sets_aside: how a search without constraints ends; see `lexbeam.models.model.Model`.
+        reads_terms: whether the network reads terms in the source; see there.
     """
     check_precision(precision)
     network = _describe_network(config, framing := framing or Framing(), alignment)
     finite = check_finite(weights)
-    kept = round_weights(config, finite) if precision == "int8" else to_floats(finite)
-    config.build(kept)  # reports whatever is missing, before anything is written
+    kept = _stored(config, finite, precision)
     files = _vocabulary_files(source_spm, target_spm) | _contents({SHORTLIST: shortlist_file})
     folder = _write_files(Path(folder), files)
     if precision == "int8" and calibration_text:
@@ -148,6 +148,13 @@ def write(
         **_abilities(sets_aside, reads_terms),
     }
     _write_manifest(folder, files, {**network, **facts})
+
+
+def _stored(config: Architecture, weights: Weights, precision: str) -> Weights:
+    """Return weights as they are kept; whatever is missing is reported."""
+    kept = round_weights(config, weights) if precision == "int8" else to_floats(weights)
+    config.build(kept)
+    return kept
 
 
 def _abilities(sets_aside: bool, reads_terms: bool) -> dict[str, Any]:
