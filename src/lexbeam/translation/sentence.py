@@ -66,6 +66,8 @@ class SentenceState:
     """The soft demands among them that were given up."""
     terms: dict[int, TermInSource] = field(default_factory=dict)
     """The units that the model reads in place of their sources."""
+    scored: dict[Tokens, Hypothesis | None] = field(default_factory=dict)
+    """Outputs that were found with such terms, with their scores for the source as given."""
     readings: dict[tuple[TermInSource, ...], Reading] = field(default_factory=dict)
     """How it is read with such terms, or without any, once that was asked for."""
     displaced: list[Tokens] | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
@@ -23,12 +24,45 @@ SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
 
 
-def read_terms(document: Document, sentence: SentenceState, draft: Hypothesis) -> None:
+def search_with_terms_read(
+    document: Document, sentences: Sequence[SentenceState]
+) -> JobGenerator[None]:
+    """Search once more for sentences with the terms in their sources; keep what is better.
+
+    What the sentence says and what its terms are, neither alone tells which output is better: the
+    scores for both sources, as given and with the terms, are added up.
+    """
+    reading = [each for each in sentences if _read_terms(document, each)]
+    jobs = [document.job(each, each.assigned) for each in reading]
+    try:
+        found = (yield jobs) if jobs else []
+    except InputError:  # with what ties displace there is no way
+        found = [[] for _ in jobs]
+    pairs = [(each, new) for each, new in zip(reading, found, strict=True) if new]
+    new_as_given = yield from score_as_given(document, [(each, new[0]) for each, new in pairs])
+    old_as_read = (yield [_score_as_read(document, each) for each, _ in pairs]) if pairs else []
+    compared = zip(pairs, new_as_given, old_as_read, strict=True)
+    better = {
+        id(sentence): new
+        for (sentence, new), as_given, old in compared
+        if not old or as_given.score + new[0].score > sentence.best.score + old[0].score
+    }
+    for sentence in reading:
+        if id(sentence) in better:
+            sentence.take(better[id(sentence)], sentence.assigned)
+        else:
+            sentence.terms.clear()
+
+
+def _read_terms(document: Document, sentence: SentenceState) -> bool:
     """Let a sentence be read with the tied terms that its draft does not say for their sources.
 
     Of terms whose sources overlap, the first is read. What may be given up is not: the model
-    would say it at any price.
+    would say it at any price. Returns whether there are such terms.
     """
+    draft = sentence.best.draft
+    if draft is None:
+        return False
     lacking: dict[int, TermInSource] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         unit = sentence.assigned[index].unit
@@ -44,6 +78,7 @@ def read_terms(document: Document, sentence: SentenceState, draft: Hypothesis) -
         if end <= term.start < term.end:
             sentence.terms[unit] = term
             end = term.end
+    return bool(sentence.terms)
 
 
 def _says(
@@ -74,22 +109,29 @@ def score_as_given(
     document: Document, found: Sequence[tuple[SentenceState, Hypothesis]]
 ) -> JobGenerator[list[Hypothesis]]:
     """Return hypotheses with their scores for the sources as they were given."""
-    jobs = [
-        _score(document, sentence, tuple(each.tokens))
+    unknown = {
+        (id(sentence), tuple(each.tokens)): sentence
         for sentence, each in found
-        if sentence.terms and each.finished
-    ]
-    scored = iter((yield jobs) if jobs else [])
-    return [
-        _with_score(each, next(scored)) if sentence.terms and each.finished else each
-        for sentence, each in found
-    ]
+        if sentence.terms and each.finished and tuple(each.tokens) not in sentence.scored
+    }
+    jobs = [_score(document, each.source, key[1]) for key, each in unknown.items()]
+    scored = (yield jobs) if jobs else []
+    for ((_, tokens), sentence), hypotheses in zip(unknown.items(), scored, strict=True):
+        # Nothing is found where the model rules out what terms in the source allow.
+        sentence.scored[tokens] = hypotheses[0] if hypotheses else None
+    return [_with_score(each, sentence) for sentence, each in found]
 
 
-def _score(document: Document, sentence: SentenceState, tokens: Tokens) -> Job:
-    """Return a search of a sentence that can find nothing but some tokens."""
+def _score_as_read(document: Document, sentence: SentenceState) -> Job:
+    """Return what scores the output of a sentence for the source with its terms."""
+    source = document.tokens_read(sentence, sentence.assigned)
+    return _score(document, source, tuple(sentence.best.tokens))
+
+
+def _score(document: Document, source: Tokens, tokens: Tokens) -> Job:
+    """Return a search that can find nothing but some tokens."""
     return Job(
-        source=sentence.source,
+        source=source,
         prefix=tokens,
         max_length=max(len(tokens), 1),
         settings=replace(document.settings.of_search, beam_size=1, nbest=1),
@@ -97,7 +139,8 @@ def _score(document: Document, sentence: SentenceState, tokens: Tokens) -> Job:
     )
 
 
-def _with_score(hypothesis: Hypothesis, scored: Sequence[Hypothesis]) -> Hypothesis:
-    if not scored:  # the model rules something out that terms in the source allow
+def _with_score(hypothesis: Hypothesis, sentence: SentenceState) -> Hypothesis:
+    scored = sentence.scored.get(tuple(hypothesis.tokens)) if sentence.terms else None
+    if scored is None:
         return hypothesis
-    return replace(hypothesis, score=scored[0].score, log_prob=scored[0].log_prob)
+    return replace(hypothesis, score=scored.score, log_prob=scored.log_prob)

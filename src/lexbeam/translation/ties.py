@@ -26,7 +26,7 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.sentence import SentenceState
-from lexbeam.translation.terms_in_source import read_terms
+from lexbeam.translation.terms_in_source import search_with_terms_read
 
 COSTLY = 13.0
 """How much less probable, in logarithms, each tied constraint may make an output than its draft is
@@ -148,6 +148,8 @@ def search_tied(
     yield from search_with_other_neighbours(document, searched)
     for sentence in searched:
         _add_draft(document, sentence)
+    if document.reads_terms:
+        yield from search_with_terms_read(document, searched)
 
 
 def _draft(
@@ -155,15 +157,14 @@ def _draft(
     sentences: Sequence[SentenceState],
     may_be_free: Callable[[SentenceState], bool],
 ) -> JobGenerator[None]:
-    """Draft the sentences of which something may be in a compound, or read in the source.
+    """Draft the sentences of which something may be in a compound.
 
     The draft is a free translation: where it has everything, it is taken as it is.
     """
     some = [
         each
         for each in sentences
-        if document.reads_terms
-        or any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
     ]
     found = (yield [document.draft(each) for each in some]) if some else []
     for sentence, hypotheses in zip(some, found, strict=True):
@@ -172,13 +173,9 @@ def _draft(
         draft = hypotheses[0]
         keep_compounds(document, sentence, draft)
         sentence.displaced = find_displaced(document, sentence, draft)
-        sentence.other_uses = count_other_uses(document, sentence, draft)
-        is_free = may_be_free(sentence) and not sentence.other_uses
-        if is_free and has_everything(document, sentence, draft):
+        if may_be_free(sentence) and has_everything(document, sentence, draft):
             sentence.take(hypotheses, [])
             sentence.searched = list(sentence.assigned)
-        elif document.reads_terms:
-            read_terms(document, sentence, draft)
 
 
 def _search_with_other_uses(
