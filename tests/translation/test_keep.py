@@ -111,6 +111,9 @@ def test_each_occurrence_counts() -> None:
     ("given", "reason"),
     [
         (["("], "neither a regular expression"),
+        (["(" * 5000 + ")" * 5000], "neither a regular expression"),
+        (["x{99999999999999999999}"], "neither a regular expression"),
+        (["(?a)(?u)a"], "neither a regular expression"),
         (["placholders"], "did you mean 'placeholders'"),
         ("urls", "must be a list"),
         ([""], "must list names"),

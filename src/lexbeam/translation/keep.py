@@ -114,9 +114,9 @@ def _compile(given: object) -> re.Pattern[str]:
         )
     try:
         return re.compile(given)
-    except re.error as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         raise SettingError(
-            f"keep {given!r} is neither a regular expression ({error}) nor one of "
+            f"keep {represented(given)} is neither a regular expression ({error}) nor one of "
             + ", ".join(PATTERNS)
         ) from error
 
