@@ -262,3 +262,12 @@ def test_a_word_that_comes_back_in_other_tokens_is_avoided(translator: lexbeam.T
     result = translator.translate("Choose “Print” or ‘Save’.", avoid=["Print"])
     assert "Print" not in re.findall(r"\w+", result.text)
     assert not result.unavoided
+
+
+def test_a_pattern_for_names_leaves_the_words_of_the_translation(
+    translator: lexbeam.Translator,
+) -> None:
+    """All nouns were taken for names that the model had made up, and avoided: eight searches."""
+    text = "Yesterday Peter saw the big house of the company."
+    found = translator.translate(text, keep=[r"[A-Z]\w+"]).text
+    assert found == "Yesterday sah Peter das große Haus der Firma."

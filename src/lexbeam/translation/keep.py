@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
+from unicodedata import category
 
 from lexbeam.arguments import as_items
 from lexbeam.constraints.constraint import SourceSpans
@@ -62,6 +63,8 @@ _ALIASES = {
     "number": "numbers",
 }
 _IS_ORDERED = re.compile(r"</?[A-Za-z][^>]*>|<[A-Za-z].*>")
+_PUNCTUATION = ".,;:!?…'\"’‘‚“”„«»‹›()-–—¿¡"
+_IN_WORDS = "-'’\u00ad\u200c\u200d"
 _AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
 
 Patterns = Sequence[re.Pattern[str]]
@@ -147,12 +150,23 @@ def _belong_together(text: str, end: int, start: int) -> bool:
 
 
 def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[Span]:
-    """Return the spans of a translation that patterns match and the source does not have.
+    r"""Return the spans of a translation that patterns match and the source does not have.
 
-    A model may write a placeholder of its own, or half of one.
+    A model may write a placeholder of its own, or half of one. Plain words are not invented,
+    whatever a pattern matches: a pattern for names (``[A-Z]\w+``) matches all nouns of German.
     """
     known = {each.text for each in kept}
-    return [(e.start, e.end) for e in find_kept(text, patterns) if e.text not in known]
+    return [
+        (each.start, each.end)
+        for each in find_kept(text, patterns)
+        if each.text not in known and not all(map(_is_plain_word, each.text.split()))
+    ]
+
+
+def _is_plain_word(text: str) -> bool:
+    """Return whether something is letters, perhaps between marks of punctuation, or only these."""
+    word = text.strip(_PUNCTUATION)
+    return all(each.isalpha() or each in _IN_WORDS or category(each)[0] == "M" for each in word)
 
 
 def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]:
