@@ -271,3 +271,31 @@ def test_a_pattern_for_names_leaves_the_words_of_the_translation(
     text = "Yesterday Peter saw the big house of the company."
     found = translator.translate(text, keep=[r"[A-Z]\w+"]).text
     assert found == "Yesterday sah Peter das große Haus der Firma."
+
+
+def test_what_is_not_found_is_refused(translator: lexbeam.Translator) -> None:
+    """An order that runs through sentences, of which one is searched again for other things."""
+    glossary = lexbeam.Glossary.from_terms({"house": "&amp;", "ﬁ": "ﬁ"})
+    asked = [{"order": ["&amp;", "&amp;ﬁ"], "count": 2}]
+    text = "ﬁ. Open the file&amp;&amp;. The house is big. ﬁ\n"
+    try:
+        found = translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
+    except lexbeam.ConstraintError as error:
+        assert '"&amp; … &amp;ﬁ" at least twice' in str(error)
+    else:
+        assert found.constraints[0].met
+
+
+def test_spaces_around_what_is_kept_stay_out_of_the_prefix(translator: lexbeam.Translator) -> None:
+    text = "🙂\nThe house is big."
+    found = translator.translate(
+        text, [{"text": "3", "source": "big"}], prefix="🙂3é ", keep=[r"\W"]
+    )
+    assert found.text.startswith("🙂3é ")
+
+
+def test_spaces_around_what_is_kept_make_nothing_that_is_avoided(
+    translator: lexbeam.Translator,
+) -> None:
+    found = translator.translate("x <b> The house is big.", avoid=["<b>"], keep=[r"\W"])
+    assert "<b>" not in found.text or found.unavoided

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
-from unicodedata import category
+from unicodedata import category, normalize
 
 from lexbeam.arguments import as_items
-from lexbeam.constraints.constraint import SourceSpans
+from lexbeam.constraints.constraint import Constraint, SourceSpans
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
@@ -67,6 +68,7 @@ _PUNCTUATION = ".,;:!?…'\"’‘‚“”„«»‹›()-–—¿¡"
 _IN_WORDS = "-'’\u00ad\u200c\u200d"
 _AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
 
+NOTHING = Constraints()
 Patterns = Sequence[re.Pattern[str]]
 
 
@@ -225,21 +227,30 @@ def _closes(address: str) -> bool:
 # --- spaces ------------------------------------------------------------------------------------
 
 
-def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
+def respace(
+    translation: Translation, kept: Sequence[Kept], asked: Constraints = NOTHING
+) -> Translation:
     """Return a translation in which what was kept has the spaces that it had in the source.
 
-    Translations that differ in nothing else are then one.
+    Translations that differ in nothing else are then one. ``asked`` is what they keep to.
     """
     if not kept:
         return translation
-    best = distinct(respaced(each, kept) for each in translation.nbest)
-    return replace(respaced(translation, kept), nbest=best)
+    best = distinct(respaced(each, kept, asked) for each in translation.nbest)
+    return replace(respaced(translation, kept, asked), nbest=best)
 
 
-def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
-    """Return one translation in which what was kept has the spaces that it had in the source."""
+def respaced(
+    alternative: AnyAlternative, kept: Sequence[Kept], asked: Constraints = NOTHING
+) -> AnyAlternative:
+    """Return one translation in which what was kept has the spaces that it had in the source.
+
+    It stays as it is where something avoided or limited would come about.
+    """
     fixed = [span for report in alternative.constraints for span in fixed_stretches(report)]
-    return edited(
+    prefix = asked.prefix.rstrip()
+    fixed.append((0, max(len(prefix), len(normalize("NFC", prefix)))))
+    found = edited(
         alternative,
         Edits(
             edit
@@ -247,6 +258,19 @@ def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternativ
             if not any(start < edit.at < end for start, end in fixed)
         ),
     )
+    limits = [(each, 0) for each in asked.avoid]
+    limits += [(each, each.at_most) for each in asked.demanded if each.at_most is not None]
+    if any(_breaks(each, limit, alternative.text, found.text) for each, limit in limits):
+        return alternative
+    return found
+
+
+def _breaks(constraint: Constraint, limit: int, before: str, after: str) -> bool:
+    """Return whether something occurs more often than it may, and than it did before."""
+    if before == after:
+        return False
+    there = len(constraint.find(after, len(after)))
+    return there > limit and there > len(constraint.find(before, len(before)))
 
 
 def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:

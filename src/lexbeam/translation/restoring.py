@@ -138,7 +138,7 @@ class Restoring:
         if not self.hidden:
             return translation
         best = [
-            self._reported(respaced(self._put_back(each), self.source.hidden))
+            self._reported(respaced(self._put_back(each), self.source.hidden, self.asked))
             for each in translation.nbest
         ]
         best = distinct(each for each in best if self._keeps_to_asked(each))

@@ -81,9 +81,9 @@ class SourceDemands:
         spans = (each.span() for each in words.finditer(text) if each[0] not in self.masks)
         return [*found, *(span for span in spans if span not in found)]
 
-    def respace(self, translation: Translation) -> Translation:
+    def respace(self, translation: Translation, asked: Constraints) -> Translation:
         """Return a translation in which what was kept has spaces around it as in the source."""
-        return respace(translation, self.kept)
+        return respace(translation, self.kept, asked)
 
 
 class SourceTerms:
