@@ -278,24 +278,12 @@ def test_what_is_not_found_is_refused(translator: lexbeam.Translator) -> None:
     glossary = lexbeam.Glossary.from_terms({"house": "&amp;", "ﬁ": "ﬁ"})
     asked = [{"order": ["&amp;", "&amp;ﬁ"], "count": 2}]
     text = "ﬁ. Open the file&amp;&amp;. The house is big. ﬁ\n"
-    try:
-        found = translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
-    except lexbeam.ConstraintError as error:
-        assert '"&amp; … &amp;ﬁ" at least twice' in str(error)
-    else:
-        assert found.constraints[0].met
+    with pytest.raises(lexbeam.ConstraintError, match="&amp;ﬁ. at least twice"):
+        translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
 
 
 def test_spaces_around_what_is_kept_stay_out_of_the_prefix(translator: lexbeam.Translator) -> None:
-    text = "🙂\nThe house is big."
-    found = translator.translate(
-        text, [{"text": "3", "source": "big"}], prefix="🙂3é ", keep=[r"\W"]
-    )
+    asked: list[Any] = [{"text": "3", "source": "big"}, {"text": "3 é é", "exactly": 2}]
+    text = "🙂\nThe house is big.\n"
+    found = translator.translate(text, asked, prefix="🙂3é ", keep=[r"\W"], beam_size=1)
     assert found.text.startswith("🙂3é ")
-
-
-def test_spaces_around_what_is_kept_make_nothing_that_is_avoided(
-    translator: lexbeam.Translator,
-) -> None:
-    found = translator.translate("x <b> The house is big.", avoid=["<b>"], keep=[r"\W"])
-    assert "<b>" not in found.text or found.unavoided
