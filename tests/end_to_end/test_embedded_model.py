@@ -278,7 +278,7 @@ def test_what_is_not_found_is_refused(translator: lexbeam.Translator) -> None:
     glossary = lexbeam.Glossary.from_terms({"house": "&amp;", "ﬁ": "ﬁ"})
     asked = [{"order": ["&amp;", "&amp;ﬁ"], "count": 2}]
     text = "ﬁ. Open the file&amp;&amp;. The house is big. ﬁ\n"
-    with pytest.raises(lexbeam.ConstraintError, match="&amp;ﬁ. at least twice"):
+    with pytest.raises(lexbeam.ConstraintError, match=r"&amp;ﬁ. at least twice"):
         translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
 
 
