@@ -262,3 +262,28 @@ def test_a_word_that_comes_back_in_other_tokens_is_avoided(translator: lexbeam.T
     result = translator.translate("Choose “Print” or ‘Save’.", avoid=["Print"])
     assert "Print" not in re.findall(r"\w+", result.text)
     assert not result.unavoided
+
+
+def test_a_pattern_for_names_leaves_the_words_of_the_translation(
+    translator: lexbeam.Translator,
+) -> None:
+    """All nouns were taken for names that the model had made up, and avoided: eight searches."""
+    text = "Yesterday Peter saw the big house of the company."
+    found = translator.translate(text, keep=[r"[A-Z]\w+"]).text
+    assert found == "Yesterday sah Peter das große Haus der Firma."
+
+
+def test_what_is_not_found_is_refused(translator: lexbeam.Translator) -> None:
+    """An order that runs through sentences, of which one is searched again for other things."""
+    glossary = lexbeam.Glossary.from_terms({"house": "&amp;", "ﬁ": "ﬁ"})
+    asked = [{"order": ["&amp;", "&amp;ﬁ"], "count": 2}]
+    text = "ﬁ. Open the file&amp;&amp;. The house is big. ﬁ\n"
+    with pytest.raises(lexbeam.ConstraintError, match=r"&amp;ﬁ. at least twice"):
+        translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
+
+
+def test_spaces_around_what_is_kept_stay_out_of_the_prefix(translator: lexbeam.Translator) -> None:
+    asked: list[Any] = [{"text": "3", "source": "big"}, {"text": "3 é é", "exactly": 2}]
+    text = "🙂\nThe house is big.\n"
+    found = translator.translate(text, asked, prefix="🙂3é ", keep=[r"\W"], beam_size=1)
+    assert found.text.startswith("🙂3é ")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.timing import at_most
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import SettingError
 from lexbeam.text.word_boundaries import locate
 from lexbeam.translation.keep import (
@@ -111,6 +112,9 @@ def test_each_occurrence_counts() -> None:
     ("given", "reason"),
     [
         (["("], "neither a regular expression"),
+        (["(" * 5000 + ")" * 5000], "neither a regular expression"),
+        (["x{99999999999999999999}"], "neither a regular expression"),
+        (["(?a)(?u)a"], "neither a regular expression"),
         (["placholders"], "did you mean 'placeholders'"),
         ("urls", "must be a list"),
         ([""], "must list names"),
@@ -272,3 +276,23 @@ def test_no_space_is_put_where_words_are_counted() -> None:
     there = find_kept("x {0} y", compile_patterns(["placeholders"]))
     assert respace(found, there).text == text
     assert respace(replace(found, constraints=[]), there).text == "Name {0} ab"
+
+
+def test_spaces_in_a_prefix_stay_as_they_are() -> None:
+    there = find_kept("☺ a b", compile_patterns([r"\W"]))
+    translation = Translation("☺3 a ☺x", 0.0)
+    assert respace(translation, there).text == "☺ 3 a ☺ x"
+    asked = Constraints.build(None, None, "☺3 ")
+    assert respace(translation, there, asked).text == "☺3 a ☺ x"
+
+
+def test_spaces_stay_where_something_avoided_or_limited_would_come_about() -> None:
+    there = find_kept("x <b> y", compile_patterns(["[<>]"]))
+    translation = Translation("u < b > v", 0.0)
+    assert respace(translation, there).text == "u <b> v"
+    avoid = Constraints.build(None, ["<b>"], None)
+    assert respace(translation, there, avoid).text == "u < b > v"
+    limit = Constraints.build([{"text": "<b", "at_most": 1}])
+    assert respace(translation, there, limit).text == "u <b> v"
+    twice = replace(translation, text="u <b v < b > w")
+    assert respace(twice, there, limit).text == twice.text

@@ -57,6 +57,15 @@ def test_phrases_with_tags_are_met(model: lexbeam.Translator, phrase: str) -> No
     assert found.constraints[1].form == "schläft"
 
 
+def test_a_combining_mark_behind_a_line_does_not_become_part_of_a_tag(
+    model: lexbeam.Translator,
+) -> None:
+    asked = [{"text": "\u0301x", "source": "x"}]
+    found = model.translate("Hello.<br>x", asked, keep=["markup"])
+    assert found.text == "Hallo.<br> \u0301x"
+    assert [report.span for report in found.constraints] == [(11, 13), (6, 10)]
+
+
 def test_what_hiding_does_not_give_is_searched_for(model: lexbeam.Translator) -> None:
     text = "The <b>dog</b> sleeps."
     found = model.translate(text, ["<b> gut"], keep=["markup"])

@@ -11,7 +11,7 @@ from lexbeam.constraints.kinds import Phrase
 from lexbeam.errors import ConstraintError, InputError, SettingError
 from lexbeam.text.word_boundaries import contains, occurrences
 from lexbeam.translation import source_terms
-from lexbeam.translation.keep import find_kept
+from lexbeam.translation.keep import compile_patterns, find_kept
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.source_terms import SourceDemands, SourceTerms
 from lexbeam.translation.translator import Translator
@@ -76,6 +76,22 @@ def test_a_placeholder_that_the_source_does_not_have_is_invented() -> None:
         .find_invented("{1}")
         == []
     )
+
+
+def test_plain_words_are_not_invented() -> None:
+    """What a pattern for words matches in a translation is its words."""
+    found = found_in("a Peter b v1", SourceTerms(None, [r"[A-Z]\S+", r"v\d"], INFO))
+    assert found.find_invented("Haus, Caf\u00e9 Cafe\u0301 O'Neill Peter v1 U-Bahn.") == []
+    assert found.find_invented("Haus v2 Ab{c}") == [(5, 7), (8, 13)]
+
+
+def test_a_word_with_a_mask_in_it_is_invented() -> None:
+    patterns = compile_patterns(["placeholders"])
+    source = ReadableSource.of("a {x} b", find_kept("a {x} b", patterns))
+    assert source.text == "a ID1 b"
+    found = SourceTerms(None, ["placeholders"], INFO).find(source)
+    assert found.find_invented("ID1 ID1s xID1, ID12 b") == [(4, 8), (9, 13), (15, 19)]
+    assert found.find_invented("ID1 b") == []
 
 
 def test_what_is_found_comes_on_top() -> None:

@@ -71,6 +71,12 @@ def test_a_tag_inside_a_word_that_is_copied_stays_inside() -> None:
     assert placed("w[or]d", "Wort") == "[Wort]"
 
 
+def test_a_combining_mark_does_not_become_part_of_a_tag() -> None:
+    assert placed("a [b]", "eins \u0301") == "eins [ \u0301]"
+    assert placed("[a]", "\u0301x") == "[ \u0301x]"
+    assert placed("cafe[\u0301]", "cafe\u0301") == "cafe[\u0301]"
+
+
 def test_without_words_there_are_the_tags() -> None:
     assert placed("[|]", "") == "[|]"
 

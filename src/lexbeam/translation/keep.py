@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
+from unicodedata import category, normalize
 
 from lexbeam.arguments import as_items
-from lexbeam.constraints.constraint import SourceSpans
+from lexbeam.constraints.constraint import Constraint, SourceSpans
+from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
@@ -62,8 +64,11 @@ _ALIASES = {
     "number": "numbers",
 }
 _IS_ORDERED = re.compile(r"</?[A-Za-z][^>]*>|<[A-Za-z].*>")
+_PUNCTUATION = ".,;:!?…'\"’‘‚“”„«»‹›()-–—¿¡"
+_IN_WORDS = "-'’\u00ad\u200c\u200d"
 _AFTER_ADDRESS = ".,;:!?'’)]}"  # ends a sentence, not an address
 
+NOTHING = Constraints()
 Patterns = Sequence[re.Pattern[str]]
 
 
@@ -114,9 +119,9 @@ def _compile(given: object) -> re.Pattern[str]:
         )
     try:
         return re.compile(given)
-    except re.error as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         raise SettingError(
-            f"keep {given!r} is neither a regular expression ({error}) nor one of "
+            f"keep {represented(given)} is neither a regular expression ({error}) nor one of "
             + ", ".join(PATTERNS)
         ) from error
 
@@ -147,12 +152,23 @@ def _belong_together(text: str, end: int, start: int) -> bool:
 
 
 def find_invented(text: str, kept: Sequence[Kept], patterns: Patterns) -> list[Span]:
-    """Return the spans of a translation that patterns match and the source does not have.
+    r"""Return the spans of a translation that patterns match and the source does not have.
 
-    A model may write a placeholder of its own, or half of one.
+    A model may write a placeholder of its own, or half of one. Plain words are not invented,
+    whatever a pattern matches: a pattern for names (``[A-Z]\w+``) matches all nouns of German.
     """
     known = {each.text for each in kept}
-    return [(e.start, e.end) for e in find_kept(text, patterns) if e.text not in known]
+    return [
+        (each.start, each.end)
+        for each in find_kept(text, patterns)
+        if each.text not in known and not all(map(_is_plain_word, each.text.split()))
+    ]
+
+
+def _is_plain_word(text: str) -> bool:
+    """Return whether something is letters, perhaps between marks of punctuation, or only these."""
+    word = text.strip(_PUNCTUATION)
+    return all(each.isalpha() or each in _IN_WORDS or category(each)[0] == "M" for each in word)
 
 
 def demands_of(text: str, kept: Sequence[Kept]) -> list[tuple[Any, SourceSpans]]:
@@ -211,21 +227,30 @@ def _closes(address: str) -> bool:
 # --- spaces ------------------------------------------------------------------------------------
 
 
-def respace(translation: Translation, kept: Sequence[Kept]) -> Translation:
+def respace(
+    translation: Translation, kept: Sequence[Kept], asked: Constraints = NOTHING
+) -> Translation:
     """Return a translation in which what was kept has the spaces that it had in the source.
 
-    Translations that differ in nothing else are then one.
+    Translations that differ in nothing else are then one. ``asked`` is what they keep to.
     """
     if not kept:
         return translation
-    best = distinct(respaced(each, kept) for each in translation.nbest)
-    return replace(respaced(translation, kept), nbest=best)
+    best = distinct(respaced(each, kept, asked) for each in translation.nbest)
+    return replace(respaced(translation, kept, asked), nbest=best)
 
 
-def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternative:
-    """Return one translation in which what was kept has the spaces that it had in the source."""
+def respaced(
+    alternative: AnyAlternative, kept: Sequence[Kept], asked: Constraints = NOTHING
+) -> AnyAlternative:
+    """Return one translation in which what was kept has the spaces that it had in the source.
+
+    It stays as it is where something avoided or limited would come about.
+    """
     fixed = [span for report in alternative.constraints for span in fixed_stretches(report)]
-    return edited(
+    prefix = asked.prefix.rstrip()
+    fixed.append((0, max(len(prefix), len(normalize("NFC", prefix)))))
+    found = edited(
         alternative,
         Edits(
             edit
@@ -233,6 +258,19 @@ def respaced(alternative: AnyAlternative, kept: Sequence[Kept]) -> AnyAlternativ
             if not any(start < edit.at < end for start, end in fixed)
         ),
     )
+    limits = [(each, 0) for each in asked.avoid]
+    limits += [(each, each.at_most) for each in asked.demanded if each.at_most is not None]
+    if any(_breaks(each, limit, alternative.text, found.text) for each, limit in limits):
+        return alternative
+    return found
+
+
+def _breaks(constraint: Constraint, limit: int, before: str, after: str) -> bool:
+    """Return whether something occurs more often than it may, and than it did before."""
+    if before == after:
+        return False
+    there = len(constraint.find(after, len(after)))
+    return there > limit and there > len(constraint.find(before, len(before)))
 
 
 def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:

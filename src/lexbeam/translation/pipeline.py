@@ -59,13 +59,13 @@ def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
 
 
 def _refuse_unmet(document: Document, best: Alternative) -> None:
-    """Raise if the best translation breaks a limit that a caller has set.
+    """Raise if the best translation lacks what a caller demands, or breaks a limit of his.
 
     What the source demands, or may be given up, is reported as not met.
     """
     for demand, report in zip(_as_given(document), best.constraints, strict=True):
         asked = demand.asked
-        if report.met or asked.is_from_source or asked.soft is not None or asked.at_most is None:
+        if report.met or asked.is_from_source or asked.soft is not None:
             continue
         raise ConstraintError(
             f"no translation was found that has {quoted(asked.text)} "
@@ -83,9 +83,11 @@ def _as_given(document: Document) -> list[SpelledConstraint]:
 
 def _wanted(asked: Constraint) -> str:
     """Return how often something limited may occur, in words."""
+    if asked.at_most is None:
+        return f"at least {times(asked.count)}"
     if asked.at_most == asked.count:
         return f"exactly {times(asked.count)}"
-    return f"at least {times(asked.count)} and at most {times(asked.at_most or 0)}"
+    return f"at least {times(asked.count)} and at most {times(asked.at_most)}"
 
 
 def _alternative(

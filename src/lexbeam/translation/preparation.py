@@ -36,6 +36,8 @@ class Prepared:
     """A request that can be run."""
 
     document: Document
+    constraints: Constraints
+    """What the document has to keep to."""
     found: SourceDemands
     restoring: Restoring
     signature: Signature
@@ -45,7 +47,7 @@ class Prepared:
     def translate(self) -> JobGenerator[Translation]:
         """Translate the text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
         result = yield from translate_document(self.document)
-        restored = self.restoring.restore(self.found.respace(result))
+        restored = self.restoring.restore(self.found.respace(result, self.constraints))
         if restored is None:
             return (yield from self.prepare_as_given().translate())
         return replace(restored, signature=self.signature, source=self.restoring.source.given)
@@ -103,9 +105,10 @@ class Preparation:
         source = hiding.source
         found = terms.find(source)
         needed = replace(settings, alignments=True) if source.tags else settings
+        constraints = found.added_to(find_sources(hiding.asked, source))
         document = Document(
             source.text,
-            found.added_to(find_sources(hiding.asked, source)),
+            constraints,
             self._source,
             self._target,
             needed,
@@ -117,7 +120,8 @@ class Preparation:
         restoring = Restoring(hiding, asked, found.hidden, settings.alignments)
         nothing = Hiding.nothing(source.given, asked)
         as_given = partial(self._prepare_hiding, nothing, asked, settings, terms)
-        return Prepared(document, found, restoring, Signature.of(self._info, settings), as_given)
+        signature = Signature.of(self._info, settings)
+        return Prepared(document, constraints, found, restoring, signature, as_given)
 
 
 def _read_requests(given: Any) -> list[TextRequest]:

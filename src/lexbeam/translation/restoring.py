@@ -15,7 +15,7 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.counting import find_met
 from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
-from lexbeam.text.word_boundaries import Span, occurrences
+from lexbeam.text.word_boundaries import Span, are_glued, occurrences
 from lexbeam.translation.keep import Kept, fixed_stretches, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
@@ -138,7 +138,7 @@ class Restoring:
         if not self.hidden:
             return translation
         best = [
-            self._reported(respaced(self._put_back(each), self.source.hidden))
+            self._reported(respaced(self._put_back(each), self.source.hidden, self.asked))
             for each in translation.nbest
         ]
         best = distinct(each for each in best if self._keeps_to_asked(each))
@@ -170,7 +170,9 @@ class Restoring:
         ]
         if self.source.tags:
             bounds = self._bounds(alternative)
-            edits += [Edit(each.at, 1, "") for each in bounds.breaks]
+            edits += [
+                Edit(each.at, 1, _parting(alternative.text, each.at)) for each in bounds.breaks
+            ]
             edits += place_tags(
                 [PlacedTag(part.kept.text, part.start) for part in self.source.tags],
                 self.source.text,
@@ -226,6 +228,15 @@ class Restoring:
             report_on(each, text, there, None, number in excessive)
             for number, (each, there) in enumerate(zip(asked, found, strict=True))
         ]
+
+
+def _parting(text: str, line_end: int) -> str:
+    """Return what parts a tag at the end of a line from the next line: mostly nothing.
+
+    A combining mark would become part of the tag.
+    """
+    following = text[line_end + 1 : line_end + 2]
+    return " " if following and are_glued(">", following) else ""
 
 
 def _find(asked: Constraint, text: str) -> list[Occurrence]:

@@ -6,6 +6,7 @@ demand of each.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,8 @@ class SourceDemands:
     """The patterns by which it was found."""
     hidden: tuple[Constraint, ...] = ()
     """What it has to keep of what the model does not see."""
+    masks: tuple[str, ...] = ()
+    """The words that stand for it."""
 
     def added_to(self, asked: Constraints) -> Constraints:
         """Return what a caller asks for, with these demands behind it.
@@ -67,12 +70,20 @@ class SourceDemands:
         )
 
     def find_invented(self, text: str) -> list[Span]:
-        """Return the spans of a translation that look like something kept and are not."""
-        return find_invented(text, self.kept, self.patterns)
+        """Return the spans of a translation that look like something kept and are not.
 
-    def respace(self, translation: Translation) -> Translation:
+        So does a word with a mask in it, such as *ID1s*.
+        """
+        found = find_invented(text, self.kept, self.patterns)
+        if not any(mask in text for mask in self.masks):
+            return found
+        words = re.compile(rf"\w*(?:{'|'.join(map(re.escape, self.masks))})\w*")
+        spans = (each.span() for each in words.finditer(text) if each[0] not in self.masks)
+        return [*found, *(span for span in spans if span not in found)]
+
+    def respace(self, translation: Translation, asked: Constraints) -> Translation:
         """Return a translation in which what was kept has spaces around it as in the source."""
-        return respace(translation, self.kept)
+        return respace(translation, self.kept, asked)
 
 
 class SourceTerms:
@@ -129,6 +140,7 @@ class SourceTerms:
             kept=kept,
             patterns=self._patterns,
             hidden=tuple(_read(demands_of(source.given, source.hidden), reader, "kept")),
+            masks=tuple(part.mask for part in source.masks),
         )
 
 

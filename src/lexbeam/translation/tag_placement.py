@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.search.arrays import FloatArray
-from lexbeam.text.word_boundaries import Span, is_word_character
+from lexbeam.text.word_boundaries import Span, are_glued, is_word_character
 from lexbeam.translation.alignment import TokenText, words_of
 from lexbeam.translation.results import Link
 from lexbeam.translation.tags import closes, find_pairs, opens
@@ -92,7 +92,7 @@ def place_tags(
             start = words[gap - 1][1] if gap else 0
             end = words[gap][0] if gap < len(words) else len(output)
             edits += _insert(tags[last:first], start, end, gap == len(words))
-    return edits
+    return [_apart(edit, output) for edit in edits]
 
 
 class _Stretch(NamedTuple):
@@ -308,3 +308,15 @@ def _insert(tags: Sequence[PlacedTag], start: int, end: int, is_last: bool) -> l
     left = "".join(tag.text for tag in tags[:closing])
     right = "".join(tag.text for tag in tags[closing:])
     return [Edit(at, 0, text) for at, text in ((start, left), (end, right)) if text]
+
+
+def _apart(edit: Edit, output: str) -> Edit:
+    """Return the insertion of tags, with a space where a word begins with a combining mark.
+
+    Else the mark would be part of the tag, and neither would stand there as whole words.
+    """
+    following = output[edit.at : edit.at + 1]
+    begins = edit.at == 0 or output[edit.at - 1].isspace()
+    return (
+        edit._replace(new=f"{edit.new} ") if begins and are_glued(">", following or " ") else edit
+    )
