@@ -11,6 +11,7 @@ from lexbeam.models.formats import load_path
 from lexbeam.models.loading import EMBEDDED
 from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
+from lexbeam.translation import terms_in_source
 from lexbeam.translation.jobs import BatchDecoder, Found, Job
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import Translator
@@ -38,6 +39,12 @@ def read(model: Model, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return sources
 
 
+@pytest.fixture
+def always_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what was found with terms in the source be taken, whatever its score."""
+    monkeypatch.setattr(terms_in_source, "is_better", lambda *_: True)
+
+
 def _text(model: Model, tokens: Tokens) -> str:
     return str(model.source.decode(list(tokens[:-1])))
 
@@ -46,6 +53,19 @@ def test_a_term_that_the_draft_lacks_is_read(model: Model, read: set[str]) -> No
     result = Translator(model).translate(TEXT, [WERK])
     assert result.constraints[0].met
     assert "The company wants to build a new Werk in Berlin." in read
+
+
+def test_what_both_sources_find_more_probable_is_taken() -> None:
+    assert terms_in_source.is_better((-1.0, -0.2), (-0.8, -0.5))
+    assert not terms_in_source.is_better((-1.0, -0.4), (-0.8, -0.5))
+
+
+def test_without_a_better_score_the_output_of_the_given_source_stays(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terms_in_source, "is_better", lambda *_: False)
+    as_given = Translator(replace(model, reads_terms=False)).translate(TEXT, [WERK])
+    assert Translator(model).translate(TEXT, [WERK]).text == as_given.text
 
 
 def test_what_the_draft_says_is_not_read(model: Model, read: set[str]) -> None:
@@ -87,6 +107,7 @@ def test_of_several_terms_for_one_source_one_is_read(model: Model, read: set[str
     }
 
 
+@pytest.mark.usefixtures("always_better")
 def test_the_score_is_that_of_the_given_source(model: Model) -> None:
     translator = Translator(model)
     result = translator.translate(TEXT, [WERK])
@@ -95,11 +116,13 @@ def test_the_score_is_that_of_the_given_source(model: Model) -> None:
     assert result.score == pytest.approx(forced.score, abs=1e-4)
 
 
+@pytest.mark.usefixtures("always_better")
 def test_the_best_are_sorted_by_that_score(model: Model) -> None:
     scores = [each.score for each in Translator(model).translate(TEXT, [WERK], nbest=4).nbest]
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.usefixtures("always_better")
 def test_a_price_is_the_difference_to_the_free_translation(model: Model) -> None:
     translator = Translator(model)
     result = translator.translate(TEXT, [WERK], prices=True)
@@ -109,6 +132,7 @@ def test_a_price_is_the_difference_to_the_free_translation(model: Model) -> None
     assert result.constraints[0].price == pytest.approx(lost, abs=0.05)
 
 
+@pytest.mark.usefixtures("always_better")
 def test_alignments_speak_of_the_given_source(model: Model) -> None:
     result = Translator(model).translate(TEXT, [WERK], alignments=True)
     start = result.text.index("Werk")
@@ -117,6 +141,7 @@ def test_alignments_speak_of_the_given_source(model: Model) -> None:
     assert links == {"factory"}
 
 
+@pytest.mark.usefixtures("always_better")
 def test_a_trace_shows_the_search_that_read_the_term(model: Model) -> None:
     recorder = Recorder(Translator(model))
     result = recorder.translator.translate(TEXT, [WERK])
@@ -125,6 +150,7 @@ def test_a_trace_shows_the_search_that_read_the_term(model: Model) -> None:
     assert {TEXT[slice(*span)] for span in shown.search.source_tokens} >= {"factory", "in"}
 
 
+@pytest.mark.usefixtures("always_better")
 def test_a_batch_gives_what_single_texts_do(model: Model) -> None:
     translator = Translator(model)
     texts = [TEXT, "The settings of the application were saved.", "Hello."]

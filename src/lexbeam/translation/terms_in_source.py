@@ -45,13 +45,18 @@ def search_with_terms_read(
     better = {
         id(sentence): new
         for (sentence, new), as_given, old in compared
-        if not old or as_given.score + new[0].score > sentence.best.score + old[0].score
+        if not old or is_better((as_given.score, new[0].score), (sentence.best.score, old[0].score))
     }
     for sentence in reading:
         if id(sentence) in better:
             sentence.take(better[id(sentence)], sentence.assigned)
         else:
             sentence.terms.clear()
+
+
+def is_better(new: tuple[float, float], old: tuple[float, float]) -> bool:
+    """Compare the scores of two outputs, each for the source as given and with the terms."""
+    return sum(new) > sum(old)
 
 
 def _read_terms(document: Document, sentence: SentenceState) -> bool:
