@@ -285,8 +285,8 @@ class RemainingTokens:
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
         # Where tokens lead is the same for all states at a node.
-        own = automaton.roots[sentence] + np.arange(len(automaton.tries[sentence].nodes))
-        reached = automaton.follow(own[:, None], tokens[None, :])[keys >> bits]
+        own, which = np.unique(nodes, return_inverse=True)
+        reached = automaton.follow(own[:, None], tokens[None, :])[which]
         after = automaton.advance(states.column(), tokens[None, :], reached)
         closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
         done = np.ones(len(nodes), dtype=np.bool_)
