@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.compounds import is_letter, joining_flags
 from lexbeam.text.languages import base_language
-from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed
+from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed, unchanged
 from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
@@ -272,7 +272,12 @@ class TargetText:
             starts, words = [0], [spelling.surface]
         ids: list[int] = []
         for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
-            ids += self._literal_word(spelling.ids[start:end], pieces[start:end], word)
+            is_shared = spelling.begins and not spelling.pieces
+            kept = unchanged(pieces[start:end], word) if is_shared else 0
+            cut = end - kept
+            begun = word[: len(word) - sum(map(len, pieces[cut:end]))]
+            ids += self._literal_word(spelling.ids[start:cut], pieces[start:cut], begun)
+            ids += spelling.ids[cut:end]
         return replace(spelling, ids=tuple(ids))
 
     def _literal_word(self, ids: Sequence[int], pieces: Sequence[str], word: str) -> Sequence[int]:

@@ -9,11 +9,13 @@ is room. Plans are not the shortest outputs, but they are outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, number_rows, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.beginnings import Beginnings
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 
@@ -49,8 +51,8 @@ class Plans:
     """The plans of one sentence.
 
     ``tokens`` are those that a plan may need beside the ones that go on with a constraint.
-    ``proven`` says that `SideBySide` is the length of a plan for each state, so that plans need
-    not be followed to know it.
+    ``proven`` says that `SideBySide` is the length of a plan for each state behind a strict
+    beginning, so that plans need not be followed to know it.
     """
 
     def __init__(
@@ -81,10 +83,7 @@ class Plans:
             if len(shown_by) < len(numbers) // 2:
                 return self.needs(states.take(shown_by), left)[numbers]
         if self._proven:
-            need = self._enough.needs(states)
-            hold = self._automaton.hold(states)
-            if hold is not None and hold.any():
-                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
+            need = self._needs_of_proven(states, left)
             if not self._known or (need <= left).all():
                 return need
             late = np.flatnonzero(need > left)
@@ -97,7 +96,39 @@ class Plans:
         """Return whether a token might leave more to do than there is room for after it."""
         if not self._proven or self._automaton.hold(states) is not None:
             return True
+        strict = self._automaton.strict(states)
+        if strict is not None and strict.any():
+            return True
         return bool((self._enough.most_after(states) > left).any())
+
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """The needs of states within a strict beginning, where all else is proven."""
+
+        def need_behind(states: States) -> IntArray:
+            return self._needs_behind(states, NEVER)
+
+        return Beginnings(self._automaton, self._sentence, need_behind, NEVER)
+
+    def _needs_of_proven(self, states: States, left: int) -> IntArray:
+        """Return the needs of states, where plans need not be followed. # shape: (states,)."""
+        strict = self._automaton.strict(states)
+        if strict is None or not strict.any():
+            return self._needs_behind(states, left)
+        need = np.empty(len(states.node), np.int64)
+        need[strict] = self.beginnings.needs(states.node[strict])
+        behind = np.flatnonzero(~strict)
+        if len(behind):
+            need[behind] = self._needs_behind(states.take(behind), left)
+        return need
+
+    def _needs_behind(self, states: States, left: int) -> IntArray:
+        """Return the needs of states that are in no strict beginning, where these are proven."""
+        need = self._enough.needs(states)
+        hold = self._automaton.hold(states)
+        if hold is not None and hold.any():
+            need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
+        return need
 
     def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""

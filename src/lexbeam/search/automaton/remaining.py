@@ -90,7 +90,8 @@ class RemainingTokens:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
             if proven:  # A word may have to go on before the plan begins, if something is avoided.
-                return layout.hard_size + hindered * _MOST_TO_GO_ON
+                begun = self._plan(sentence).beginnings.most if layout.strict else 0
+                return max(layout.hard_size + hindered * _MOST_TO_GO_ON, begun)
             if not proven and any(goal.exact for goal in layout.goals):
                 return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice

@@ -118,6 +118,8 @@ def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Itera
     stand apart where it goes on from something: *1* does not occur in *11*.
     """
     tokens = tuple(token for token in counted.tokens if token >= 0)
+    if tokens[0] not in form:
+        return
     for at in range(len(form) - len(tokens) + 1):
         end = at + len(tokens)
         if form[at:end] != tokens:
@@ -255,15 +257,15 @@ class SideBySide:
 def always_works(automaton: Automaton, sentence: int, has_filler: bool) -> bool:
     """Return whether writing what is unmet side by side works from every state of a sentence.
 
-    It takes a look at all tokens of all phrases. ``has_filler`` says whether there is a token that
-    is in no phrase and begins a word: it can take obstacles out of the way.
+    That is, from every state behind a strict beginning, if there is one. It takes a look at all
+    tokens of all phrases. ``has_filler`` says whether there is a token that is in no phrase and
+    begins a word: it can take obstacles out of the way.
     """
     layout, words = automaton.layouts[sentence], automaton.whole_words
     anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     obstacles = automaton.obstacles.of(sentence)
     return (
         is_placeable(layout)
-        and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
         and obstacles is not None
         and (has_filler or not obstacles)
