@@ -364,13 +364,24 @@ def _shortest(
     closed: BoolArray,
     done: BoolArray,
 ) -> IntArray:
-    """Return the fewest steps from each state to one that is done."""
+    """Return the fewest steps from each state to one that is done.
+
+    They are found backwards from those that are done, so that each move is looked at once.
+    """
     need = np.where(done, 0, NEVER)
-    if not following.size:
-        return need
-    while True:
-        one_more = np.where(closed, NEVER, need[following]).min(axis=1) + 1
-        better = np.minimum(need, one_more)
-        if (better == need).all():
-            return need
-        need = better
+    rows, columns = (~closed).nonzero()
+    reached = following[rows, columns]
+    order = reached.argsort(kind="stable")
+    before = rows[order]  # the states that lead to each state, one state after the other
+    ends = np.searchsorted(reached[order], np.arange(len(need)), side="right")
+    counts = np.diff(ends, prepend=0)
+    new, steps = np.flatnonzero(done), 0
+    while len(new):
+        steps += 1
+        many = counts[new]
+        last = many.cumsum()
+        leading = np.arange(last[-1]) + (ends[new] - last).repeat(many)
+        found = before[leading]
+        need[found[need[found] == NEVER]] = steps
+        new = np.unique(found[need[found] == steps])
+    return need
