@@ -54,7 +54,7 @@ class LengthLimit:
         self._first_limit = int(self.limits.min(initial=NEVER))
         self._tight_from = np.full(len(self.limits), NEVER)
         if self._remaining is not None:
-            self._tight_from = self.limits - self._remaining.most_needed[self._sentences]
+            self._tight_from = self._remaining.tight_from(self.limits, self._sentences)
         self._first_tight = int(self._tight_from.min(initial=NEVER))
 
     def set_step(self, step: int) -> None:

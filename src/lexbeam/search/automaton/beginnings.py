@@ -44,6 +44,8 @@ class Beginnings:
         self._need = np.full(len(automaton.tries[sentence].nodes), never)  # shape: (nodes,)
         self.most = 0
         """The largest need within a beginning."""
+        self.longest = 0
+        """The most tokens that a beginning has."""
         states = automaton.start().take(np.array([sentence]))
         levels, parents = [], np.zeros(1, np.int64)
         while len(parents):
@@ -55,6 +57,7 @@ class Beginnings:
             levels.append(_Level(states.node, need, parents))
             rows = np.flatnonzero(within)
             states, parents = _go_on(automaton, states, rows)
+        self.longest = len(levels) - 1
         self._work_out(levels, never)
 
     def needs(self, nodes: IntArray) -> IntArray:

@@ -20,6 +20,7 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.obstacles import has_filler
 from lexbeam.search.automaton.plans import NEVER, Plans
+from lexbeam.search.automaton.shortest_paths import fewest_steps
 from lexbeam.search.automaton.side_by_side import always_works, is_placeable
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
@@ -75,6 +76,8 @@ class RemainingTokens:
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
+        self._most_behind = self.most_needed.copy()
+        self._longest_beginning = np.full(len(automaton.tries), NEVER)
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """The most tokens in the phrases of a sentence; all other tokens are alike."""
         at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
@@ -90,8 +93,8 @@ class RemainingTokens:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
             if proven:  # A word may have to go on before the plan begins, if something is avoided.
-                begun = self._plan(sentence).beginnings.most if layout.strict else 0
-                return max(layout.hard_size + hindered * _MOST_TO_GO_ON, begun)
+                behind = layout.hard_size + hindered * _MOST_TO_GO_ON
+                return self._note_beginnings(sentence, behind) if layout.strict else behind
             if not proven and any(goal.exact for goal in layout.goals):
                 return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice
@@ -105,8 +108,38 @@ class RemainingTokens:
             # States that no output may begin with are never reached. (Where something is avoided,
             # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
+            begins = [goal for goal in layout.goals if goal.strict]
+            keys = np.arange(len(need)) if solved.keys is None else solved.keys
+            is_behind = (keys & sum({goal.wanted for goal in begins})) != 0
+            self._most_behind[sentence] = need[is_behind & (need < NEVER)].max(initial=0)
+            self._longest_beginning[sentence] = max(len(goal.tokens) - 1 for goal in begins)
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
+
+    def _note_beginnings(self, sentence: int, behind: int) -> int:
+        """Return the largest need within or behind a strict beginning, and note those of both.
+
+        ``behind`` is a bound on what is needed behind it if it were still to be written.
+        """
+        beginnings, layout = self._plan(sentence).beginnings, self._automaton.layouts[sentence]
+        sizes = {goal.wanted: goal.size for goal in layout.goals if goal.strict}
+        self._most_behind[sentence] = behind - sum(sizes.values())
+        if beginnings.most < NEVER:
+            self._longest_beginning[sentence] = beginnings.longest
+        return max(behind, beginnings.most)
+
+    def tight_from(self, limits: IntArray, sentences: IntArray) -> IntArray:
+        """Return the first steps at which outputs might have too few tokens left.
+
+        ``limits`` are those of the sentences. Within a strict beginning each token leaves one
+        less to do, so that it is enough if there is room for the longest one, and for the rest.
+        # shape: (sentences,)
+        """
+        behind = self._most_behind[sentences]
+        has_room = self._longest_beginning[sentences] + behind <= limits
+        most = np.where(has_room, behind, self.most_needed[sentences])
+        steps: IntArray = limits - most
+        return steps
 
     def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
         """Return how many tokens each hypothesis must still take. # shape: as the states.
@@ -247,7 +280,7 @@ class RemainingTokens:
         if len(keys) * len(tokens) > _MOST_MOVES_OF_ALL:
             return None
         following, closed, done = self._look_ahead(sentence, keys, tokens)
-        return _Needs(None, _shortest(following, closed, done))
+        return _Needs(None, fewest_steps(following, closed, done))
 
     def _solve_reachable(self, sentence: int) -> _Needs | None:
         """List the states that an output can reach; most combinations of registers are none."""
@@ -270,7 +303,7 @@ class RemainingTokens:
         keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
         order = keys.argsort()
         indices = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
-        return _Needs(known, _shortest(indices, closed[order], done[order]))
+        return _Needs(known, fewest_steps(indices, closed[order], done[order]))
 
     def _look_ahead(
         self, sentence: int, keys: IntArray, tokens: IntArray
@@ -357,31 +390,3 @@ def _relevant_tokens(
     behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
     open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
     return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
-
-
-def _shortest(
-    following: IntArray,
-    closed: BoolArray,
-    done: BoolArray,
-) -> IntArray:
-    """Return the fewest steps from each state to one that is done.
-
-    They are found backwards from those that are done, so that each move is looked at once.
-    """
-    need = np.where(done, 0, NEVER)
-    rows, columns = (~closed).nonzero()
-    reached = following[rows, columns]
-    order = reached.argsort(kind="stable")
-    before = rows[order]  # the states that lead to each state, one state after the other
-    ends = np.searchsorted(reached[order], np.arange(len(need)), side="right")
-    counts = np.diff(ends, prepend=0)
-    new, steps = np.flatnonzero(done), 0
-    while len(new):
-        steps += 1
-        many = counts[new]
-        last = many.cumsum()
-        leading = np.arange(last[-1]) + (ends[new] - last).repeat(many)
-        found = before[leading]
-        need[found[need[found] == NEVER]] = steps
-        new = np.unique(found[need[found] == steps])
-    return need
