@@ -167,6 +167,12 @@ class RemainingTokens:
                 need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
 
+    def is_tabulated(self, sentences: IntArray) -> bool:
+        """Return whether all needs of some sentences are known: `needs` looks them up."""
+        if not self._laid_out[sentences].all():
+            self._lay_out(sentences)
+        return bool(self._dense[sentences].all())
+
     def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
         """Return whether any of the hypotheses might need more tokens than are left after one.
 
