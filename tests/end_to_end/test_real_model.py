@@ -238,3 +238,30 @@ def test_a_prefix_that_may_go_on_in_many_words_takes_no_longer(
         found = english_portuguese.translate(text, asked, prefix=prefix, keep=["placeholders"])
     assert found.text.startswith(prefix)
     assert [report.met or report.dropped for report in found.constraints] == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("Hello {name}, welcome.", {"text": "name", "at_most": 3}, "Olá {name}, bem-vindo."),
+        ("Hello {name}, welcome.", {"text": "name", "exactly": 1}, "Olá {name}, bem-vindo."),
+        ("{name} and {name}", {"any": ["name", "nome"], "exactly": 2}, "{name} e {name}"),
+    ],
+)
+def test_a_limit_on_a_word_in_a_placeholder_leaves_it_in_its_place(
+    english_portuguese: lexbeam.Translator, text: str, asked: Any, expected: str
+) -> None:
+    """Once the model had to write what its vocabulary lacks, which took 35 times as long."""
+    found = english_portuguese.translate(text, [asked], keep=["placeholders"])
+    assert found.text == expected
+    assert all(report.met for report in found.constraints)
+
+
+def test_a_limit_that_placeholders_do_not_reach_is_met(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    asked = {"text": "name", "exactly": 2}
+    found = english_portuguese.translate("Hello {name}.", [asked], keep=["placeholders"])
+    assert len(re.findall("name", found.text)) == 2
+    assert found.text.count("{name}") == 1
+    assert all(report.met for report in found.constraints)
