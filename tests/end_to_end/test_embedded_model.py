@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from typing import Any
 
@@ -262,3 +263,16 @@ def test_a_word_that_comes_back_in_other_tokens_is_avoided(translator: lexbeam.T
     result = translator.translate("Choose “Print” or ‘Save’.", avoid=["Print"])
     assert "Print" not in re.findall(r"\w+", result.text)
     assert not result.unavoided
+
+
+def test_a_prefix_of_thousands_of_letters_takes_no_longer(translator: lexbeam.Translator) -> None:
+    """Once 35 times as long as a free translation of as many letters; now about 9 times."""
+    word = "x" * 3900
+    text = "She said that she had never seen such a house. Click the button to open the file. "
+    started = time.process_time()
+    for _ in range(2):
+        translator.translate((text * 50)[: len(word)])
+    free = (time.process_time() - started) / 2
+    with at_most(24 * free):
+        found = translator.translate("Hello.", prefix=word)
+    assert found.text.startswith(word)
