@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.compounds import is_letter, joining_flags
-from lexbeam.text.languages import base_language
+from lexbeam.text.languages import UNSPACED_LANGUAGES, base_language
 from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed, unchanged
 from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
@@ -37,12 +37,6 @@ from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
-
-UNSPACED_LANGUAGES = frozenset(
-    {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
-    | {"zho", "cmn", "jpn", "tha", "lao", "khm", "mya", "bod", "dzo"}
-)
-"""Languages written without spaces between words, by their codes of two and three letters."""
 
 
 class SourceText:
@@ -96,6 +90,7 @@ class TargetText:
         self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
         self._literals: Literals | None = None
+        self._last_ends: tuple[object, list[int]] = None, []
 
     def with_literals(self, vocabulary_size: int) -> Self:
         """Return the same target side for one text, in which any character can be written.
@@ -140,7 +135,7 @@ class TargetText:
         returned with them: only both together show that a word starts there.
         """
         pieces, placed = self._place(ids)
-        ends = self._ends(pieces, placed, phrases)
+        ends = self._known_ends(pieces, placed, phrases)
         first = sum(end <= span[0] for end in ends)
         last = sum(end < span[1] for end in ends)
         if first > 0 and ends[first - 1] == span[0] and not pieces[first].startswith(SPACE):
@@ -154,7 +149,7 @@ class TargetText:
         """
         pieces, placed = self._place(ids)
         text = self._write(pieces, placed, phrases)
-        ends = self._ends(pieces, placed, phrases) if pieces else []
+        ends = self._known_ends(pieces, placed, phrases) if pieces else []
         return spans_between(text, ends)
 
     def _place(self, ids: Iterable[int]) -> tuple[list[str], list[Placed]]:
@@ -185,6 +180,16 @@ class TargetText:
         marked = mark_placed(pieces, placed)
         text: str = self._processor.decode(marked)
         return fill_marks(text.strip(), placed)
+
+    def _known_ends(
+        self, pieces: list[str], placed: Sequence[Placed], phrases: Sequence[Spelling]
+    ) -> list[int]:
+        """Return the same as `_ends`; one text is asked about again and again."""
+        key = tuple(pieces), tuple(placed), tuple(phrases)
+        known = self._last_ends
+        if known[0] != key:
+            known = self._last_ends = key, self._ends(pieces, placed, phrases)
+        return known[1]
 
     def _ends(
         self,

@@ -293,8 +293,14 @@ class Plans:
         return done if hold is None else done & ~hold
 
     def find_shorter(self, start: States, limit: int) -> None:
-        """Look for an output of at most ``limit`` tokens, and make it the plan of its states."""
+        """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
+
+        It is given up where for longer than any part takes no token has left less to do.
+        """
         beam, parents = start, []
+        sizes = (size for size, _ in self._automaton.layouts[self._sentence].hard_tokens)
+        patience = max(sizes, default=0) + 2 * _MOST_TO_GO_ON
+        least, found_at = NEVER, 0
         levels = [self._keys(start)]
         ask = self._ask_all
         if ask(start).shape[1] > 2 * _MOST_ASKED:
@@ -303,9 +309,13 @@ class Plans:
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
         tries = max(ask(start).shape[1], 1) * max(limit, 1)
         width = min(max(self._most_tries // tries, 4), _WIDTH)
-        for _ in range(limit):
+        for step in range(limit):
             after, forbidden = self._look_ahead(beam, ask(beam))
             need = self._missing(after, forbidden).ravel()
+            if need.min(initial=NEVER) < least:
+                least, found_at = int(need.min()), step
+            elif step > found_at + patience:
+                return
             keys = self._keys(after)
             order = need.argsort(kind="stable")
             best: dict[_Key, int] = {}

@@ -107,8 +107,13 @@ def _forms_of(layout: BitLayout, wanted: int) -> tuple[Tokens, ...]:
 
 def _fewest(counted: Sequence[Goal], forms: Sequence[Tokens], words: WordBoundaries | None) -> int:
     """Return how often a phrase, in any spelling, is at least in what may stand for a part."""
-    ends = ({end for goal in counted for end in _ends_in(goal, form, words)} for form in forms)
-    return min(map(len, ends), default=0)
+    fewest = 0
+    for form in forms:
+        times = len({end for goal in counted for end in _ends_in(goal, form, words)})
+        if not times:
+            return 0
+        fewest = min(fewest or times, times)
+    return fewest
 
 
 def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterator[int]:
