@@ -8,8 +8,8 @@ import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.states import States
 from lexbeam.search.scorer import Scores
 

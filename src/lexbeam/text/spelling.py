@@ -90,7 +90,6 @@ class TargetText:
         self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
         self._literals: Literals | None = None
-        self._last_ends: tuple[object, list[int]] = None, []
 
     def with_literals(self, vocabulary_size: int) -> Self:
         """Return the same target side for one text, in which any character can be written.
@@ -135,7 +134,7 @@ class TargetText:
         returned with them: only both together show that a word starts there.
         """
         pieces, placed = self._place(ids)
-        ends = self._known_ends(pieces, placed, phrases)
+        ends = self._ends(pieces, placed, phrases)
         first = sum(end <= span[0] for end in ends)
         last = sum(end < span[1] for end in ends)
         if first > 0 and ends[first - 1] == span[0] and not pieces[first].startswith(SPACE):
@@ -149,7 +148,7 @@ class TargetText:
         """
         pieces, placed = self._place(ids)
         text = self._write(pieces, placed, phrases)
-        ends = self._known_ends(pieces, placed, phrases) if pieces else []
+        ends = self._ends(pieces, placed, phrases) if pieces else []
         return spans_between(text, ends)
 
     def _place(self, ids: Iterable[int]) -> tuple[list[str], list[Placed]]:
@@ -180,16 +179,6 @@ class TargetText:
         marked = mark_placed(pieces, placed)
         text: str = self._processor.decode(marked)
         return fill_marks(text.strip(), placed)
-
-    def _known_ends(
-        self, pieces: list[str], placed: Sequence[Placed], phrases: Sequence[Spelling]
-    ) -> list[int]:
-        """Return the same as `_ends`; one text is asked about again and again."""
-        key = tuple(pieces), tuple(placed), tuple(phrases)
-        known = self._last_ends
-        if known[0] != key:
-            known = self._last_ends = key, self._ends(pieces, placed, phrases)
-        return known[1]
 
     def _ends(
         self,
@@ -271,17 +260,9 @@ class TargetText:
         if self._literals is None or not spelling.is_rewritten:
             return spelling
         pieces = list(spelling.pieces) or self.pieces(spelling.ids)
-        starts = [i for i, piece in enumerate(pieces) if not i or piece.startswith(SPACE)]
-        words = spelling.surface.split(" ")
-        if len(starts) != len(words):
-            starts, words = [0], [spelling.surface]
         ids: list[int] = []
-        for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
-            is_shared = spelling.begins and not spelling.pieces
-            kept = unchanged(pieces[start:end], word) if is_shared else 0
-            cut = end - kept
-            begun = word[: len(word) - sum(map(len, pieces[cut:end]))]
-            ids += self._literal_word(spelling.ids[start:cut], pieces[start:cut], begun)
+        for start, cut, end, word in _words_of(spelling, pieces):
+            ids += self._literal_word(spelling.ids[start:cut], pieces[start:cut], word)
             ids += spelling.ids[cut:end]
         return replace(spelling, ids=tuple(ids))
 
@@ -337,6 +318,21 @@ class TargetText:
         has_unknowns = self._processor.unk_id() in ids
         surface = self._processor.decode(list(pieces)).strip()
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
+
+
+def _words_of(spelling: Spelling, pieces: list[str]) -> Iterator[tuple[int, int, int, str]]:
+    """Yield where the pieces of each word begin, where they write it as it is, and where they end.
+
+    Also yields the word up to there. Only of a prefix anything is left as it is.
+    """
+    starts = [i for i, piece in enumerate(pieces) if not i or piece.startswith(SPACE)]
+    words = spelling.surface.split(" ")
+    if len(starts) != len(words):
+        starts, words = [0], [spelling.surface]
+    is_shared = spelling.begins and not spelling.pieces
+    for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
+        cut = end - (unchanged(pieces[start:end], word) if is_shared else 0)
+        yield start, cut, end, word[: len(word) - sum(map(len, pieces[cut:end]))]
 
 
 def token_of(target: TargetText, piece: str) -> int | None:

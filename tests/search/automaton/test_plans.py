@@ -16,8 +16,8 @@ from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import WordBoundaries

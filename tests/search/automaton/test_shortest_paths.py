@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.timing import at_most
-from lexbeam.search.automaton.plans import NEVER
-from lexbeam.search.automaton.shortest_paths import fewest_steps
+from lexbeam.search.automaton.shortest_paths import NEVER, fewest_steps
 
 
 def by_definition(following: list[list[int]], closed: np.ndarray, done: np.ndarray) -> list[int]:

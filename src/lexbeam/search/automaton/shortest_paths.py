@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lexbeam.search.arrays import BoolArray, IntArray
-from lexbeam.search.automaton.plans import NEVER
+
+NEVER = 1 << 40
+"""The need of a state from which no end can be reached."""
 
 
 def fewest_steps(
