@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from typing import Any
 
@@ -287,3 +288,16 @@ def test_spaces_around_what_is_kept_stay_out_of_the_prefix(translator: lexbeam.T
     text = "🙂\nThe house is big.\n"
     found = translator.translate(text, asked, prefix="🙂3é ", keep=[r"\W"], beam_size=1)
     assert found.text.startswith("🙂3é ")
+
+
+def test_a_prefix_of_thousands_of_letters_takes_no_longer(translator: lexbeam.Translator) -> None:
+    """Once 35 times as long as a free translation of as many letters; now about 9 times."""
+    word = "x" * 3900
+    text = "She said that she had never seen such a house. Click the button to open the file. "
+    started = time.process_time()
+    for _ in range(2):
+        translator.translate((text * 50)[: len(word)])
+    free = (time.process_time() - started) / 2
+    with at_most(24 * free):
+        found = translator.translate("Hello.", prefix=word)
+    assert found.text.startswith(word)

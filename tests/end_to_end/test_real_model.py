@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lexbeam
+from helpers.timing import at_most
 from lexbeam.search.beam_search import decode
 from lexbeam.text.casing import capitalised
 
@@ -219,4 +220,48 @@ def test_what_a_model_can_not_read_is_kept_in_its_place(
 ) -> None:
     found = english_portuguese.translate(text, keep=["placeholders", "markup"])
     assert found.text == expected
+    assert all(report.met for report in found.constraints)
+
+
+def test_a_prefix_that_may_go_on_in_many_words_takes_no_longer(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    """Once 14 s: each of 345 ways to go on had tokens of its own, and a plan that was followed."""
+    asked: list[Any] = [
+        {"lemma": "casa", "case": "start", "count": 5},
+        "œ",
+        {"lemma": "pode", "soft": 3, "source": "0"},
+    ]
+    text, prefix = "Unable to delete {0}: {1}", "№-http://x.org/a?b=c"
+    english_portuguese.translate("Hello.", [{"lemma": "casa"}])  # which reads the dictionary
+    with at_most(3):
+        found = english_portuguese.translate(text, asked, prefix=prefix, keep=["placeholders"])
+    assert found.text.startswith(prefix)
+    assert [report.met or report.dropped for report in found.constraints] == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("Hello {name}, welcome.", {"text": "name", "at_most": 3}, "Olá {name}, bem-vindo."),
+        ("Hello {name}, welcome.", {"text": "name", "exactly": 1}, "Olá {name}, bem-vindo."),
+        ("{name} and {name}", {"any": ["name", "nome"], "exactly": 2}, "{name} e {name}"),
+    ],
+)
+def test_a_limit_on_a_word_in_a_placeholder_leaves_it_in_its_place(
+    english_portuguese: lexbeam.Translator, text: str, asked: Any, expected: str
+) -> None:
+    """Once the model had to write what its vocabulary lacks, which took 35 times as long."""
+    found = english_portuguese.translate(text, [asked], keep=["placeholders"])
+    assert found.text == expected
+    assert all(report.met for report in found.constraints)
+
+
+def test_a_limit_that_placeholders_do_not_reach_is_met(
+    english_portuguese: lexbeam.Translator,
+) -> None:
+    asked = {"text": "name", "exactly": 2}
+    found = english_portuguese.translate("Hello {name}.", [asked], keep=["placeholders"])
+    assert len(re.findall("name", found.text)) == 2
+    assert found.text.count("{name}") == 1
     assert all(report.met for report in found.constraints)

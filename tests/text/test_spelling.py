@@ -101,6 +101,19 @@ def test_unknown_characters_are_written_all_the_same(
     assert [s.pieces for s in literal.spell_all("€")] == [("▁", "€"), ("€",)]
 
 
+def test_the_ways_in_which_a_prefix_goes_on_share_their_tokens(
+    processor: Processor, literal: TargetText
+) -> None:
+    ways = literal.spell_beginnings("m²-ca")
+    assert len(ways) > 2
+    assert len({way.ids[0] for way in ways}) == 1
+    beyond = {token for way in ways for token in way.ids if token >= processor.get_piece_size()}
+    assert len(beyond) < len(ways[0].ids)
+    for way in ways:
+        assert literal.decode(way.ids) == way.surface
+        assert way.surface.startswith("m²-ca")
+
+
 def test_unknown_characters_are_not_taken_for_one_another(literal: TargetText) -> None:
     first, second = literal.spell("€1"), literal.spell("¥1")
     assert first.ids != second.ids

@@ -12,8 +12,8 @@ from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.patterns import Pattern, show_constraint
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.request import Request, listed
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.states import States
 from lexbeam.search.scorer import Scores
 
@@ -54,7 +54,7 @@ class LengthLimit:
         self._first_limit = int(self.limits.min(initial=NEVER))
         self._tight_from = np.full(len(self.limits), NEVER)
         if self._remaining is not None:
-            self._tight_from = self.limits - self._remaining.most_needed[self._sentences]
+            self._tight_from = self._remaining.tight_from(self.limits, self._sentences)
         self._first_tight = int(self._tight_from.min(initial=NEVER))
 
     def set_step(self, step: int) -> None:
@@ -162,6 +162,7 @@ class LengthLimit:
         row's best are used: more were proposed than usual, and what is used must not depend on
         other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
+        assert self._remaining is not None
         self._look_first(here, sentence)
 
         def late(rows: IntArray, ids: IntArray) -> BoolArray:
@@ -174,9 +175,16 @@ class LengthLimit:
                 is_late[row, column] &= ~self._ends[ids[row, column]]
             return is_late
 
-        in_time = _first_in_time(scores.top_ids, late, most)
+        rows = np.arange(len(tokens))
+        if self._remaining.is_tabulated(self._sentences[sentence]):  # It is no work to know it.
+            is_late = late(rows, np.concatenate((scores.top_ids, tokens), axis=1))
+            width = scores.top_ids.shape[1]
+            in_time, closed = ~is_late[:, :width], is_late[:, width:]
+            in_time &= in_time.cumsum(axis=1) <= most[:, None]
+        else:
+            in_time = _first_in_time(scores.top_ids, late, most)
+            closed = late(rows, tokens)
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
-        closed = late(np.arange(len(tokens)), tokens)
         if helpful:  # They are asked for in case that nothing else is at hand.
             asked = ~closed[:, :-helpful] & (tokens[:, :-helpful] != PAD)
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[

@@ -23,6 +23,7 @@ from lexbeam.search.automaton.patterns import (
     tokens_of,
 )
 from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.occurrences import Inside, occurs
 from lexbeam.search.settings import is_flag, read_flag, shown_whole
 
 
@@ -316,9 +317,11 @@ def _without_avoided_forms(
     if not request.avoid:
         return request
 
+    inside = Inside(request.avoid)
+
     def allowed(form: Form, strict: bool) -> bool:
         on = strict or form.goes_on
-        return not any(_occurs(avoided, form.tokens, words, on) for avoided in request.avoid)
+        return not any(occurs(each, form.tokens, words, on) for each in inside.of(form.tokens))
 
     kept: list[TokenConstraint] = []
     alike: dict[Pattern, dict[Pattern, int]] = {}
@@ -331,9 +334,9 @@ def _without_avoided_forms(
         if not isinstance(constraint, Pattern):
             kept.append(constraint)
             continue
+        strict = constraint.strict
         parts = tuple(
-            tuple(form for form in part if allowed(form, constraint.strict))
-            for part in constraint.parts
+            tuple(form for form in part if allowed(form, strict)) for part in constraint.parts
         )
         if not all(parts) and constraint.penalty is not None:
             keep(constraint, constraint)  # It will be given up.
@@ -362,7 +365,7 @@ def _refuse_contradictions(sentence: int, request: Request, words: WordBoundarie
         (_Name("prefix"), request.prefix, not request.whole_prefix),
     ]:
         for number, avoided in enumerate(request.avoid):
-            if _occurs(avoided, phrase, words, goes_on):
+            if occurs(avoided, phrase, words, goes_on):
                 what = "is also avoided" if avoided == phrase else "contains what is avoided"
                 raise ConstraintError(
                     f"{name} {{}} {what} (avoided phrase {number} {{}})",
@@ -370,18 +373,3 @@ def _refuse_contradictions(sentence: int, request: Request, words: WordBoundarie
                     _Name("avoided", number).subject(avoided),
                     sentence=sentence,
                 )
-
-
-def _occurs(avoided: Tokens, tokens: Tokens, words: WordBoundaries | None, goes_on: bool) -> bool:
-    """Return whether an avoided phrase stands in the tokens, all in a row, as whole words.
-
-    ``goes_on``: more tokens may follow, and make the last word another one.
-    """
-    n = len(avoided)
-    for end in range(n, len(tokens) + 1):
-        if tokens[end - n : end] == avoided:
-            if words is None or isinstance(avoided, Beginning) or not words.waits(avoided):
-                return True
-            if words.ends(tokens[end]) if end < len(tokens) else not goes_on:
-                return True
-    return False

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lexbeam.errors import MissingExtraError
-from lexbeam.text.spelling import UNSPACED_LANGUAGES
+from lexbeam.text.languages import UNSPACED_LANGUAGES
 
 
 class Quality(NamedTuple):

@@ -26,6 +26,12 @@ _NAMES = (
 _CODE_SET = frozenset(_CODES.split())
 _CODE_OF_NAME = dict(pair.split("=") for pair in _NAMES.split())
 
+UNSPACED_LANGUAGES = frozenset(
+    {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
+    | {"zho", "cmn", "jpn", "tha", "lao", "khm", "mya", "bod", "dzo"}
+)
+"""Languages written without spaces between words, by their codes of two and three letters."""
+
 
 def language_code(written: str) -> str | None:
     """Return the lower-case code (``pt-br``) of a code or name, None if it is no language."""

@@ -9,13 +9,16 @@ for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import needs_boundary
 from lexbeam.text.word_masks import continues_word
 
+_BYTE = re.compile("<0x[0-9A-F]{2}>")  # a piece that writes one byte
 _MARK = "\ufdd0"  # not a character: stands for a text until the tokens are joined
 
 
@@ -133,3 +136,16 @@ def fill_marks(text: str, placed: Sequence[Placed]) -> str:
     first, *others = text.split(_MARK)
     shown = (each.text.removeprefix(" ") for each in placed)
     return first + "".join(map("".join, zip(shown, others, strict=False)))
+
+
+def unchanged(pieces: Sequence[str], word: str) -> int:
+    """Return how many pieces, never all, write the end of a word as it is.
+
+    The ways in which a prefix may go on share what comes before if it has the same tokens in all.
+    """
+    for kept, piece in enumerate(reversed(pieces)):
+        silent = not piece or SPACE in piece or _BYTE.fullmatch(piece)
+        if silent or kept + 1 == len(pieces) or piece == word or not word.endswith(piece):
+            return kept
+        word = word.removesuffix(piece)
+    return 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import takewhile
 
 from lexbeam.text.vocabulary import SPACE, Processor
 
@@ -28,9 +27,11 @@ def completions(
     found = {ids: ""}
     for cut in range(len(last_word)):
         begun, rest = last_word[:cut], last_word[cut:]
-        before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
         sought = rest if begun else SPACE + rest
         longer = [piece for piece in _beginning_with(processor, sought) if piece != sought]
+        if not longer:
+            continue
+        before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
         written = [f"{whole_words} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):
@@ -40,8 +41,10 @@ def completions(
 
 def _beginning_with(processor: Processor, start: str) -> list[str]:
     pieces = _sorted_pieces(processor)
-    first = bisect_left(pieces, start)
-    return list(takewhile(lambda piece: piece.startswith(start), pieces[first:]))
+    first = last = bisect_left(pieces, start)
+    while last < len(pieces) and pieces[last].startswith(start):
+        last += 1
+    return pieces[first:last]
 
 
 @lru_cache(maxsize=4)

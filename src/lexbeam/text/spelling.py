@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
 from lexbeam.text.compounds import is_letter, joining_flags
-from lexbeam.text.languages import base_language
-from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed
+from lexbeam.text.languages import UNSPACED_LANGUAGES, base_language
+from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed, unchanged
 from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
@@ -37,12 +37,6 @@ from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
 from lexbeam.text.word_masks import BoolArray, word_masks
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
-
-UNSPACED_LANGUAGES = frozenset(
-    {"zh", "yue", "wuu", "ja", "th", "lo", "km", "my", "bo", "dz"}
-    | {"zho", "cmn", "jpn", "tha", "lao", "khm", "mya", "bod", "dzo"}
-)
-"""Languages written without spaces between words, by their codes of two and three letters."""
 
 
 class SourceText:
@@ -266,13 +260,10 @@ class TargetText:
         if self._literals is None or not spelling.is_rewritten:
             return spelling
         pieces = list(spelling.pieces) or self.pieces(spelling.ids)
-        starts = [i for i, piece in enumerate(pieces) if not i or piece.startswith(SPACE)]
-        words = spelling.surface.split(" ")
-        if len(starts) != len(words):
-            starts, words = [0], [spelling.surface]
         ids: list[int] = []
-        for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
-            ids += self._literal_word(spelling.ids[start:end], pieces[start:end], word)
+        for start, cut, end, word in _words_of(spelling, pieces):
+            ids += self._literal_word(spelling.ids[start:cut], pieces[start:cut], word)
+            ids += spelling.ids[cut:end]
         return replace(spelling, ids=tuple(ids))
 
     def _literal_word(self, ids: Sequence[int], pieces: Sequence[str], word: str) -> Sequence[int]:
@@ -327,6 +318,21 @@ class TargetText:
         has_unknowns = self._processor.unk_id() in ids
         surface = self._processor.decode(list(pieces)).strip()
         return Spelling(ids, surface, spaced, pieces if has_unknowns else ())
+
+
+def _words_of(spelling: Spelling, pieces: list[str]) -> Iterator[tuple[int, int, int, str]]:
+    """Yield where the pieces of each word begin, where they write it as it is, and where they end.
+
+    Also yields the word up to there. Only of a prefix anything is left as it is.
+    """
+    starts = [i for i, piece in enumerate(pieces) if not i or piece.startswith(SPACE)]
+    words = spelling.surface.split(" ")
+    if len(starts) != len(words):
+        starts, words = [0], [spelling.surface]
+    is_shared = spelling.begins and not spelling.pieces
+    for start, end, word in zip(starts, [*starts[1:], len(pieces)], words, strict=True):
+        cut = end - (unchanged(pieces[start:end], word) if is_shared else 0)
+        yield start, cut, end, word[: len(word) - sum(map(len, pieces[cut:end]))]
 
 
 def token_of(target: TargetText, piece: str) -> int | None:

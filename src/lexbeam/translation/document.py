@@ -315,9 +315,12 @@ def _read(sentence: SentenceState, terms: tuple[TermInSource, ...], source: Sour
 def _outside_prefix(displaced: Sequence[Tokens], prefix: SpelledPrefix) -> list[Tokens]:
     """Return the words that ties displace, without those that an output has to begin with."""
     begins = [way.ids for way in prefix.spellings]
-    return [
-        tokens for tokens in displaced if not any(find_subsequence(ids, tokens) for ids in begins)
-    ]
+
+    def is_begun(tokens: Tokens) -> bool:
+        there = prefix.tokens.issuperset(tokens)
+        return there and any(find_subsequence(ids, tokens) for ids in begins)
+
+    return [tokens for tokens in displaced if not is_begun(tokens)]
 
 
 def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Part]:

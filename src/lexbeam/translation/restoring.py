@@ -16,6 +16,7 @@ from lexbeam.constraints.counting import find_met
 from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, are_glued, occurrences
+from lexbeam.translation.hidden_limits import LeftLimits
 from lexbeam.translation.keep import Kept, fixed_stretches, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
@@ -53,8 +54,8 @@ class Hiding:
         """Hide some things that are to be kept: tags, and what can't be read.
 
         Tags are put back by the alignment; where there is none, they are not hidden. Nothing is
-        hidden where a caller limits or avoids words in it, or has it in a prefix or a pattern,
-        and where a tag is left when others are gone, as of ``<c<b>ode>``.
+        hidden where a caller avoids words in it, or limits them to less than are in it, or has it
+        in a prefix or a pattern, and where a tag is left when others are gone, as of ``<c<b>ode>``.
         """
         nothing = cls.nothing(text, asked)
         hidden = [
@@ -69,26 +70,29 @@ class Hiding:
         in_prefix = any(each in asked.prefix for each in hides)
         if in_prefix or not all(_is_plain(asked.demanded[number]) for number in later):
             return nothing
-        limited = [each for each in asked.demanded if each.at_most is not None]
-        counted = [form for each in (*limited, *asked.avoid) for form in _forms(each)]
-        if any(matches(each, form, "any", ()) for each in hides for form in counted):
+        limits = LeftLimits.of(asked.demanded, asked.prefix, [each.text for each in hidden])
+        avoided = [form for each in asked.avoid for form in _forms(each)]
+        if limits is None or any(matches(e, form, "any", ()) for e in hides for form in avoided):
             return nothing
         others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
         source = ReadableSource.of(text, hidden, " ".join((*others, asked.prefix)))
         if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
             return nothing
-        return cls(source, _without(asked, hides, later), tuple(later))
+        later = sorted((*later, *limits.counted))
+        return cls(source, _without(asked, hides, later, limits), tuple(later))
 
 
-def _without(asked: Constraints, texts: Set[str], later: Sequence[int]) -> Constraints:
+def _without(
+    asked: Constraints, texts: Set[str], later: Sequence[int], limits: LeftLimits
+) -> Constraints:
     """Return what is asked for without some texts: other demands first, then what is left."""
     plain = [each for number, each in enumerate(asked.demanded) if number not in later]
-    for number in later:
+    for number in (each for each in later if each not in limits.counted):
         left = _words_left(asked.demanded[number], texts)
         if left is not None and all(left.parts != each.parts for each in plain):
             plain.append(left)
-    avoid = tuple(each for each in asked.avoid if not _speaks_of(each, texts))
-    return replace(asked, demanded=tuple(plain), avoid=avoid)
+    avoid = (each for each in asked.avoid if not _speaks_of(each, texts))
+    return replace(asked, demanded=(*plain, *limits.demanded), avoid=(*avoid, *limits.avoid))
 
 
 def _words_left(phrase: Constraint, texts: Set[str]) -> Constraint | None:

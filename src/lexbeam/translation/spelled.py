@@ -222,6 +222,11 @@ class SpelledPrefix:
             return ()
         return (Pattern((tuple(Form(way.ids, first=True) for way in self.spellings),)),)
 
+    @cached_property
+    def tokens(self) -> frozenset[int]:
+        """All tokens that it may be written with."""
+        return frozenset(token for way in self.spellings for token in way.ids)
+
     def begins(self, tokens: Sequence[int]) -> bool:
         """Return whether an output begins with it; any does if there is none."""
         ways = [way.ids for way in self.spellings]

@@ -17,8 +17,8 @@ from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.trace import trace
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam_search import decode

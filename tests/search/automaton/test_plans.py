@@ -16,8 +16,8 @@ from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import WordBoundaries
@@ -95,7 +95,8 @@ def check(automaton: Automaton, size: int, eos: int) -> tuple[int, bool]:
         if proven and (held is None or not held[0]):
             # Something may have to come before what is avoided behind what was said.
             avoids = any(node.avoided or node.held for node in automaton.tries[0].nodes)
-            assert need <= layout.hard_size + avoids
+            strict = automaton.strict(states)
+            assert need <= layout.hard_size + avoids or (strict is not None and strict[0])
             assert need <= planned.most_needed[0]
     return count, all_end
 
@@ -240,6 +241,40 @@ def test_forms_of_one_word_are_counted_once(
     needs = RemainingTokens(automaton, 8, 0)
     assert needs._is_proven(0) is proven
     assert check(automaton, 8, 0)[0] > 3
+
+
+BEGINNINGS = Pattern((tuple(Form(each, first=True) for each in ((2,), (5, 7, 2), (5, 7, 3))),))
+
+
+@pytest.mark.parametrize("avoid", [[], [(7, 3)], [(2,)], [(7, 6), (3,)]])
+@pytest.mark.parametrize("times", [1, 5])
+@pytest.mark.parametrize("words", [None, WORDS])
+def test_plans_behind_a_beginning_are_not_followed(
+    avoid: list[tuple[int, ...]], times: int, words: WordBoundaries | None
+) -> None:
+    """Each candidate's was, from the first step on, where something has an exact count."""
+    counted = any_of((6,), may_overlap=True, exact=True)
+    soft = any_of((3,), penalty=1.0)
+    phrases = [BEGINNINGS, *[counted] * times, soft]
+    automaton = Automaton([phrases], [avoid], 8, words, words is not None, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remaining, "_MOST_STATES", 0)
+        needs = RemainingTokens(automaton, 8, 0)
+    assert needs._is_proven(0)
+    assert needs.most_needed[0] < NEVER
+    assert check(automaton, 8, 0)[0] > 3
+    assert not needs._plan(0)._known
+
+
+def test_a_beginning_that_has_no_end_is_known_from_the_first_step_on() -> None:
+    counted = any_of((6,), may_overlap=True, exact=True)
+    begins = Pattern((tuple(Form(each, first=True) for each in ((6, 2), (6, 7, 6))),))
+    automaton = Automaton([[begins, counted]], [[(6, 2)]], 8, None, False, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remaining, "_MOST_STATES", 0)
+        needs = RemainingTokens(automaton, 8, 0)
+    assert needs.need_of(0, automaton.start()) == NEVER
+    assert check(automaton, 8, 0) == (3, False)
 
 
 def test_a_plan_that_goes_round_in_circles_has_no_end() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from helpers.brute_force import keeps_to
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
-from lexbeam.search.automaton.plans import NEVER
 from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
 
 EOS = 3
 tokens = st.integers(0, 2)

@@ -74,9 +74,14 @@ class Obstacles:
         self._found: dict[int, list[Obstacle] | None] = {}
 
     def of(self, sentence: int) -> list[Obstacle] | None:
-        """Return those of a sentence, as `find_obstacles` does for what must be written there."""
+        """Return those of a sentence, as `find_obstacles` does for what must be written there.
+
+        What may be given up need not be, and a strict beginning stands behind nothing.
+        """
         if sentence not in self._found:
-            goals = self._layouts[sentence].goals
+            layout = self._layouts[sentence]
+            hard = (goal for goal in layout.goals if goal.wanted & layout.hard_wanted)
+            goals = [goal for goal in hard if not goal.strict]
             self._found[sentence] = find_obstacles(goals, self._tries[sentence], self._words)
         return self._found[sentence]
 

@@ -9,16 +9,17 @@ is room. Plans are not the shortest outputs, but they are outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, BoolArray, IntArray, number_rows, pack_bits
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, number_rows
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.beginnings import Beginnings
+from lexbeam.search.automaton.moves import MOST_ASKED, Key, Moves
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
-
-NEVER = 1 << 40
-"""The need of a state from which no end can be reached."""
 
 _WIDTH = 128
 """States that are kept side by side at most when a short output is looked for."""
@@ -30,27 +31,19 @@ many again may be tried to find a short output."""
 _SHARE = 64
 """This part of what is left of the tries may be made at a time."""
 
-_MOST_ASKED = 24
-"""Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
-
-_TOO_OFTEN = 8
-"""So many tokens are as bad as something that may be said once less than it will have to be."""
-
 _MANY = 1024
 """Of more states than this, equal ones are looked at once."""
 
 _MOST_TO_GO_ON = 16
 """Tokens of a word that may not end after any but the last of them, far more than seen."""
 
-_Key = tuple[int, ...]
-
 
 class Plans:
     """The plans of one sentence.
 
     ``tokens`` are those that a plan may need beside the ones that go on with a constraint.
-    ``proven`` says that `SideBySide` is the length of a plan for each state, so that plans need
-    not be followed to know it.
+    ``proven`` says that `SideBySide` is the length of a plan for each state behind a strict
+    beginning, so that plans need not be followed to know it.
     """
 
     def __init__(
@@ -62,11 +55,10 @@ class Plans:
     ) -> None:
         self._automaton = automaton
         self._sentence = sentence
-        self._tokens = tokens
         self._proven = proven
         self._enough = SideBySide(automaton, sentence)
-        self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
-        self._known: dict[_Key, int] = {}
+        self._moves = Moves(automaton, sentence, tokens, self._enough)
+        self._known: dict[Key, int] = {}
         parts = len(automaton.layouts[sentence].hard_tokens)
         self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
         self._tries_left = self._most_tries
@@ -81,14 +73,11 @@ class Plans:
             if len(shown_by) < len(numbers) // 2:
                 return self.needs(states.take(shown_by), left)[numbers]
         if self._proven:
-            need = self._enough.needs(states)
-            hold = self._automaton.hold(states)
-            if hold is not None and hold.any():
-                need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
+            need = self._needs_of_proven(states, left)
             if not self._known or (need <= left).all():
                 return need
             late = np.flatnonzero(need > left)
-            keys = self._keys(states.take(late))
+            keys = self._moves.keys(states.take(late))
             need[late] = np.minimum(need[late], [self._known.get(key, NEVER) for key in keys])
             return need
         return self._follow_all(states, left)
@@ -97,7 +86,39 @@ class Plans:
         """Return whether a token might leave more to do than there is room for after it."""
         if not self._proven or self._automaton.hold(states) is not None:
             return True
+        strict = self._automaton.strict(states)
+        if strict is not None and strict.any():
+            return True
         return bool((self._enough.most_after(states) > left).any())
+
+    @cached_property
+    def beginnings(self) -> Beginnings:
+        """The needs of states within a strict beginning, where all else is proven."""
+
+        def need_behind(states: States) -> IntArray:
+            return self._needs_behind(states, NEVER)
+
+        return Beginnings(self._automaton, self._sentence, need_behind, NEVER)
+
+    def _needs_of_proven(self, states: States, left: int) -> IntArray:
+        """Return the needs of states, where plans need not be followed. # shape: (states,)."""
+        strict = self._automaton.strict(states)
+        if strict is None or not strict.any():
+            return self._needs_behind(states, left)
+        need = np.empty(len(states.node), np.int64)
+        need[strict] = self.beginnings.needs(states.node[strict])
+        behind = np.flatnonzero(~strict)
+        if len(behind):
+            need[behind] = self._needs_behind(states.take(behind), left)
+        return need
+
+    def _needs_behind(self, states: States, left: int) -> IntArray:
+        """Return the needs of states that are in no strict beginning, where these are proven."""
+        need = self._enough.needs(states)
+        hold = self._automaton.hold(states)
+        if hold is not None and hold.any():
+            need[hold] = self._need_of_held(states.take(np.flatnonzero(hold)), left)
+        return need
 
     def _need_of_held(self, states: States, left: int) -> IntArray:
         """Return the need of states whose word has to go on first, where all else is proven."""
@@ -113,7 +134,7 @@ class Plans:
         Where it has to go on after one token, too, that is of use only if the token goes on with a
         constraint: "file" and "files" may be avoided before "filesystem". # shape: (states,)
         """
-        after, forbidden = self._look_ahead(states, self._ask_all(states))
+        after, forbidden = self._moves.look_ahead(states, self._moves.ask_all(states))
         enough = np.where(forbidden.ravel(), NEVER, self._enough.needs(after))
         hold = self._automaton.hold(after)
         need = enough if hold is None else np.where(hold, NEVER, enough)
@@ -134,7 +155,7 @@ class Plans:
         there is time for it. What is not followed counts as a state without a plan. That promises
         less than it could, and nothing that is not so.
         """
-        keys = self._keys(states)
+        keys = self._moves.keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
         if first and left >= 0:
             first = self._choose(states, first, left)
@@ -142,25 +163,21 @@ class Plans:
             self._follow(states.take(np.array(list(first.values()))), list(first))
         return np.array([self._known.get(key, NEVER) for key in keys], np.int64)
 
-    def _choose(self, states: States, new: dict[_Key, int], left: int) -> dict[_Key, int]:
+    def _choose(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans may be followed now."""
         keys = sorted(new)  # in an order that does not depend on what was asked first
         enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
         order = enough.argsort(kind="stable")
-        fits = (enough[order] * _MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
+        fits = (enough[order] * MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
         fits &= enough[order] <= left
         return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
 
-    def _keys(self, states: States) -> list[_Key]:
-        """Return what tells states apart; what was seen follows from node and what was met."""
-        return list(zip(*(a.tolist() for a in (states.node, *states.met)), strict=True))
-
-    def _follow(self, states: States, keys: Sequence[_Key]) -> None:
+    def _follow(self, states: States, keys: Sequence[Key]) -> None:
         """Follow the plans of states to their ends, or to where they are known or go in circles."""
-        paths: list[dict[_Key, None]] = [{key: None} for key in keys]
+        paths: list[dict[Key, None]] = [{key: None} for key in keys]
         rows = np.arange(len(paths))  # those that go on
         while len(rows):
-            done = self._is_done(states)
+            done = self._moves.is_done(states)
             for row in rows[done].tolist():
                 self._remember(list(paths[row]), 0)
             states, rows = states.take(np.flatnonzero(~done)), rows[~done]
@@ -169,7 +186,7 @@ class Plans:
             states, open_rows = self._take_next(states)
             rows = rows[open_rows]
             going = []
-            reached = zip(rows.tolist(), self._keys(states), strict=True)
+            reached = zip(rows.tolist(), self._moves.keys(states), strict=True)
             for number, (row, key) in enumerate(reached):
                 if key in self._known:
                     self._remember([*paths[row], key], self._known[key])
@@ -181,7 +198,7 @@ class Plans:
             for key in path:
                 self._known.setdefault(key, NEVER)
 
-    def _remember(self, path: Sequence[_Key], need: int) -> None:
+    def _remember(self, path: Sequence[Key], need: int) -> None:
         """Remember the length of a plan that ends with a state of known need."""
         if need >= NEVER:
             return
@@ -190,11 +207,11 @@ class Plans:
 
     def _take_next(self, states: States) -> tuple[States, BoolArray]:
         """Take the next token of each state's plan; also return which states have one."""
-        tokens, possible = self._best_of(states, self._ask_best(states))
+        tokens, possible = self._best_of(states, self._moves.ask_best(states))
         stuck = np.flatnonzero(~possible)
         if len(stuck):
             others = states.take(stuck)
-            tokens[stuck], possible[stuck] = self._best_of(others, self._ask_all(others))
+            tokens[stuck], possible[stuck] = self._best_of(others, self._moves.ask_all(others))
         return self._automaton.advance(
             states.take(np.flatnonzero(possible)), tokens[possible]
         ), possible
@@ -207,77 +224,38 @@ class Plans:
         if not tokens.shape[1]:
             return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
         self._tries_left -= int(np.count_nonzero(tokens != PAD))
-        after, forbidden = self._look_ahead(states, tokens)
-        need = self._missing(after, forbidden)
+        after, forbidden = self._moves.look_ahead(states, tokens)
+        need = self._moves.missing(after, forbidden)
         rows, best = np.arange(len(need)), need.argmin(axis=1)
         return tokens[rows, best], need[rows, best] < NEVER
 
-    def _missing(self, after: States, forbidden: BoolArray) -> IntArray:
-        """Return what is missing after tokens, more where there will be too much of something.
-
-        # shape: as ``forbidden``, (states, tokens).
-        """
-        missing, lacks = self._enough.needs(after), self._enough.lacks(after)
-        if lacks is not None:
-            missing = missing + _TOO_OFTEN * lacks
-        return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
-
-    def _ask_best(self, states: States) -> IntArray:
-        """Return those of the asked tokens that do most: go on with something, or with much."""
-        automaton = self._automaton
-        asked, targets = automaton.ask(states)
-        if asked.shape[1] <= _MOST_ASKED:
-            return asked
-        goes_on = targets != automaton.follow(automaton.roots[self._sentence], asked)
-        served = automaton.count_served(targets, states)
-        worth = np.where(asked == PAD, -1, served + goes_on * 1024)
-        best = (-worth).argsort(axis=1, kind="stable")[:, :_MOST_ASKED]
-        best.sort(axis=1)  # as they would stand in a row of few
-        return np.take_along_axis(asked, best, axis=1)
-
-    def _ask_all(self, states: States) -> IntArray:
-        """Return all tokens with which an output may go on. # shape: (states, tokens)."""
-        automaton = self._automaton
-        asked, _ = automaton.ask(states)
-        more = np.broadcast_to(self._tokens, (len(states.node), len(self._tokens)))
-        strict = automaton.strict(states)
-        if strict is not None:
-            more = np.where(strict[:, None], PAD, more)
-        return np.concatenate((asked, more), axis=1)
-
-    def _look_ahead(self, states: States, tokens: IntArray) -> tuple[States, BoolArray]:
-        """Return where tokens lead, in one dimension, and which are forbidden.
-
-        # shape of the second: (states, tokens).
-        """
-        after = self._automaton.advance(states.column(), tokens)
-        forbidden = self._automaton.forbids(states, tokens, after) | (tokens == PAD)
-        return after.flat(), forbidden
-
-    def _is_done(self, states: States) -> BoolArray:
-        done = np.ones(len(states.node), np.bool_)
-        for hard, seen in zip(self._hard, states.seen, strict=True):
-            done &= (hard & ~seen) == 0
-        hold = self._automaton.hold(states)
-        return done if hold is None else done & ~hold
-
     def find_shorter(self, start: States, limit: int) -> None:
-        """Look for an output of at most ``limit`` tokens, and make it the plan of its states."""
+        """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
+
+        It is given up where for longer than any part takes no token has left less to do.
+        """
         beam, parents = start, []
-        levels = [self._keys(start)]
-        ask = self._ask_all
-        if ask(start).shape[1] > 2 * _MOST_ASKED:
-            ask = self._ask_best
+        sizes = (size for size, _ in self._automaton.layouts[self._sentence].hard_tokens)
+        patience = max(sizes, default=0) + 2 * _MOST_TO_GO_ON
+        least, found_at = NEVER, 0
+        levels = [self._moves.keys(start)]
+        ask = self._moves.ask_all
+        if ask(start).shape[1] > 2 * MOST_ASKED:
+            ask = self._moves.ask_best
         enough = int(self._enough.needs(start)[0])
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
         tries = max(ask(start).shape[1], 1) * max(limit, 1)
         width = min(max(self._most_tries // tries, 4), _WIDTH)
-        for _ in range(limit):
-            after, forbidden = self._look_ahead(beam, ask(beam))
-            need = self._missing(after, forbidden).ravel()
-            keys = self._keys(after)
+        for step in range(limit):
+            after, forbidden = self._moves.look_ahead(beam, ask(beam))
+            need = self._moves.missing(after, forbidden).ravel()
+            if need.min(initial=NEVER) < least:
+                least, found_at = int(need.min()), step
+            elif step > found_at + patience:
+                return
+            keys = self._moves.keys(after)
             order = need.argsort(kind="stable")
-            best: dict[_Key, int] = {}
+            best: dict[Key, int] = {}
             for number in order[need[order] < NEVER].tolist():
                 if len(best) == width:
                     break
@@ -288,7 +266,7 @@ class Plans:
             beam = after.take(chosen)
             parents.append(chosen // forbidden.shape[1])
             levels.append(list(best))
-            done = np.flatnonzero(self._is_done(beam))
+            done = np.flatnonzero(self._moves.is_done(beam))
             if len(done):
                 self._remember(_trace_back(levels, parents, int(done[0])), 0)
                 return
@@ -304,8 +282,8 @@ def _distinct(states: States) -> tuple[IntArray, IntArray]:
 
 
 def _trace_back(
-    levels: Sequence[Sequence[_Key]], parents: Sequence[IntArray], index: int
-) -> list[_Key]:
+    levels: Sequence[Sequence[Key]], parents: Sequence[IntArray], index: int
+) -> list[Key]:
     """Return the states that led to one of the last level."""
     path = [levels[-1][index]]
     for level, parent in zip(reversed(levels[:-1]), reversed(parents), strict=True):

@@ -10,44 +10,29 @@ stand in the way. With many phrases, where there are too many states, the length
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
+from lexbeam.search.automaton.need_tables import Needs, NeedTables
 from lexbeam.search.automaton.obstacles import has_filler
-from lexbeam.search.automaton.plans import NEVER, Plans
+from lexbeam.search.automaton.plans import Plans
+from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import always_works, is_placeable
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.automaton.useful_ages import AgesInKeys
-from lexbeam.search.automaton.whole_words import ENDS, LONG, SHORT
 
 _MOST_BITS = 12
 _MOST_STATES = 1 << 15
 _MOST_STATES_AT_ONCE = 1 << 11
 """So many are worked out before decoding starts, more only when a limit comes near."""
-_MOST_MOVES_OF_ALL = 1 << 20
-"""Of so many states with so many tokens; more take seconds."""
-_MOST_MOVES = 1 << 14
-"""Of patterns that count distances; there are too many states to try more."""
 _MOST_HELPFUL = 96
 """Of more tokens than this only some are asked for."""
 _MOST_BITS_OF_KEYS = 40
 _MOST_TO_GO_ON = 16
 """Tokens after which a word that may not end can have become one that may, far more than seen."""
-
-
-class _Needs(NamedTuple):
-    """The needs of one sentence's states."""
-
-    keys: IntArray | None
-    """The keys of the states, rising; None: the key is the index into ``need``."""
-    need: IntArray
-    """The need of each."""
 
 
 class RemainingTokens:
@@ -59,22 +44,23 @@ class RemainingTokens:
         self._ends = ends
         # What may be given up is needed by nobody: only the bits of the rest tell states apart.
         self._bits = np.array([layout.hard_bits for layout in automaton.layouts])
-        self._bits_of_keys = (
-            np.uint64(1) << np.minimum(self._bits, 63).astype(np.uint64)
-        ) - np.uint64(1)
         sizes = np.array([len(trie.nodes) for trie in automaton.tries])
         chained = np.array([_has_chains(layout) for layout in automaton.layouts], np.bool_)
         states = sizes << np.minimum(self._bits, _MOST_BITS)
         small = (self._bits <= _MOST_BITS) & (states <= _MOST_STATES)
         self.exact = np.where(chained, self._bits <= _MOST_BITS_OF_KEYS, small)
         self._chained = chained
-        self._solved: list[_Needs | None] = [None] * len(automaton.tries)
+        self._solved: list[Needs | None] = [None] * len(automaton.tries)
         self._ages = AgesInKeys(automaton, self._bits)
+        known = self._bits, chained, self._ages
+        self._tables = NeedTables(automaton, vocabulary_size, ends, *known)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
+        self._most_behind = self.most_needed.copy()
+        self._longest_beginning = np.full(len(automaton.tries), NEVER)
         self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
         """The most tokens in the phrases of a sentence; all other tokens are alike."""
         at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
@@ -83,14 +69,15 @@ class RemainingTokens:
             solved = self._solve(sentence) if at_once[sentence] else None
             self.most_needed[sentence] = self._most_needed_in(sentence, solved)
 
-    def _most_needed_in(self, sentence: int, solved: _Needs | None) -> int:
+    def _most_needed_in(self, sentence: int, solved: Needs | None) -> int:
         """Return the largest need of a state that the search can reach, or a bound on it."""
         layout = self._automaton.layouts[sentence]
         if solved is None:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
             if proven:  # A word may have to go on before the plan begins, if something is avoided.
-                return layout.hard_size + hindered * _MOST_TO_GO_ON
+                behind = layout.hard_size + hindered * _MOST_TO_GO_ON
+                return self._note_beginnings(sentence, behind) if layout.strict else behind
             if not proven and any(goal.exact for goal in layout.goals):
                 return NEVER  # What may not be said again can be missing at any time.
             # Before each part, and at first, a word may have to go on and another to begin. Twice
@@ -104,8 +91,38 @@ class RemainingTokens:
             # States that no output may begin with are never reached. (Where something is avoided,
             # or can't be placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
+            begins = [goal for goal in layout.goals if goal.strict]
+            keys = np.arange(len(need)) if solved.keys is None else solved.keys
+            is_behind = (keys & sum({goal.wanted for goal in begins})) != 0
+            self._most_behind[sentence] = need[is_behind & (need < NEVER)].max(initial=0)
+            self._longest_beginning[sentence] = max(len(goal.tokens) - 1 for goal in begins)
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
+
+    def _note_beginnings(self, sentence: int, behind: int) -> int:
+        """Return the largest need within or behind a strict beginning, and note those of both.
+
+        ``behind`` is a bound on what is needed behind it if it were still to be written.
+        """
+        beginnings, layout = self._plan(sentence).beginnings, self._automaton.layouts[sentence]
+        sizes = {goal.wanted: goal.size for goal in layout.goals if goal.strict}
+        self._most_behind[sentence] = behind - sum(sizes.values())
+        if beginnings.most < NEVER:
+            self._longest_beginning[sentence] = beginnings.longest
+        return max(behind, beginnings.most)
+
+    def tight_from(self, limits: IntArray, sentences: IntArray) -> IntArray:
+        """Return the first steps at which outputs might have too few tokens left.
+
+        ``limits`` are those of the sentences. Within a strict beginning each token leaves one
+        less to do, so that it is enough if there is room for the longest one, and for the rest.
+        # shape: (sentences,)
+        """
+        behind = self._most_behind[sentences]
+        has_room = self._longest_beginning[sentences] + behind <= limits
+        most = np.where(has_room, behind, self.most_needed[sentences])
+        steps: IntArray = limits - most
+        return steps
 
     def needs(self, states: States, sentences: IntArray, left: IntArray | int = -1) -> IntArray:
         """Return how many tokens each hypothesis must still take. # shape: as the states.
@@ -115,7 +132,7 @@ class RemainingTokens:
         """
         if not self._laid_out[sentences].all():
             self._lay_out(sentences)
-        keys = self._keys(states, sentences)
+        keys = self._tables.keys(states, sentences)
         dense = self._dense[sentences]
         indices = np.where(dense, keys + self._offset[sentences], 0)
         need: IntArray = np.array(self._table[indices])
@@ -132,6 +149,12 @@ class RemainingTokens:
             else:
                 need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
+
+    def is_tabulated(self, sentences: IntArray) -> bool:
+        """Return whether all needs of some sentences are known: `needs` looks them up."""
+        if not self._laid_out[sentences].all():
+            self._lay_out(sentences)
+        return bool(self._dense[sentences].all())
 
     def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
         """Return whether any of the hypotheses might need more tokens than are left after one.
@@ -158,7 +181,7 @@ class RemainingTokens:
                 plan.find_shorter(states, limit)
                 need = int(plan.needs(states, -1)[0])
             return need
-        keys = self._keys(states, np.array([sentence]))
+        keys = self._tables.keys(states, np.array([sentence]))
         return int(self._need_by_key(sentence, keys)[0])
 
     def _plan(self, sentence: int) -> Plans:
@@ -183,7 +206,7 @@ class RemainingTokens:
         """Return tokens that a hypothesis may need though they go on with no constraint."""
         if self._side_by_side[sentence] and not self._chained[sentence]:
             return np.empty(0, np.int64)
-        tokens = self._tokens_of(sentence)[0]
+        tokens = self._tables.tokens_of(sentence)[0]
         if len(tokens) <= _MOST_HELPFUL:
             return tokens
         in_trie = self._automaton.tries[sentence].alphabet
@@ -193,18 +216,6 @@ class RemainingTokens:
                 first[goal.wanted] = min(first.get(goal.wanted, goal.tokens), goal.tokens, key=len)
         others = tokens[~np.isin(tokens, in_trie)]
         return np.unique([*others.tolist(), *(tokens[0] for tokens in first.values())])
-
-    def _tokens_of(self, sentence: int) -> tuple[IntArray, IntArray]:
-        return _relevant_tokens(self._automaton, sentence, self._vocabulary_size, self._ends)
-
-    def _keys(self, states: States, sentences: IntArray) -> IntArray:
-        """Return a number for each state: its node and what it has met."""
-        local = states.node - self._automaton.roots[sentences]
-        keys: IntArray = local << self._bits[sentences]
-        if not states.met:
-            return keys
-        met: IntArray = (states.met[0] & self._bits_of_keys[sentences]).astype(np.int64)
-        return keys + met
 
     def _need_by_key(self, sentence: int, keys: IntArray) -> IntArray:
         solved = self._solve(sentence)
@@ -229,77 +240,12 @@ class RemainingTokens:
         self._offset = np.cumsum([0, *map(len, tables)])[:-1]
         self._table = np.concatenate(tables)
 
-    def _solve(self, sentence: int) -> _Needs | None:
+    def _solve(self, sentence: int) -> Needs | None:
         """Work the need out for each state of a sentence; None if there are too many."""
         if self.exact[sentence] and self._solved[sentence] is None:
-            if self._chained[sentence]:
-                self._solved[sentence] = self._solve_reachable(sentence)
-            else:
-                self._solved[sentence] = self._solve_all(sentence)
+            self._solved[sentence] = self._tables.solve(sentence)
             self.exact[sentence] = self._solved[sentence] is not None
         return self._solved[sentence]
-
-    def _solve_all(self, sentence: int) -> _Needs | None:
-        """List every combination of a node and phrases met; None if there is too much to try."""
-        nodes, tokens = len(self._automaton.tries[sentence].nodes), self._tokens_of(sentence)[0]
-        keys = np.arange(nodes << int(self._bits[sentence]))
-        if len(keys) * len(tokens) > _MOST_MOVES_OF_ALL:
-            return None
-        following, closed, done = self._look_ahead(sentence, keys, tokens)
-        return _Needs(None, _shortest(following, closed, done))
-
-    def _solve_reachable(self, sentence: int) -> _Needs | None:
-        """List the states that an output can reach; most combinations of registers are none."""
-        tokens, aside = self._tokens_of(sentence)
-        most = _MOST_MOVES // len(tokens)
-        bits = int(self._bits[sentence])
-        start = self._automaton.start().take(np.array([sentence]))
-        known = new = self._ages.leave_out(sentence, self._keys(start, np.array([sentence])))
-        moves = []
-        while len(new):
-            moves.append((new, *self._look_ahead(sentence, new, tokens)))
-            _, following, closed, _ = moves[-1]
-            found = np.unique(following[~closed])
-            at_root = found[: np.searchsorted(found, 1 << bits)]
-            elsewhere = ((aside << bits)[:, None] + at_root).ravel()
-            new = np.setdiff1d(np.concatenate((found, elsewhere)), known)
-            known = np.union1d(known, new)
-            if len(known) > most:
-                return None
-        keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
-        order = keys.argsort()
-        indices = np.minimum(np.searchsorted(known, following[order]), len(known) - 1)
-        return _Needs(known, _shortest(indices, closed[order], done[order]))
-
-    def _look_ahead(
-        self, sentence: int, keys: IntArray, tokens: IntArray
-    ) -> tuple[IntArray, BoolArray, BoolArray]:
-        """Return where tokens lead from states, which are forbidden, and which states may end.
-
-        # shape: (states, tokens), (states, tokens), (states,).
-        """
-        automaton, bits = self._automaton, int(self._bits[sentence])
-        nodes = automaton.roots[sentence] + (keys >> bits)
-        met = (keys & ((1 << bits) - 1)).astype(np.uint64)
-        no_bits = np.zeros_like(met)
-        bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
-        states = automaton.at(nodes, bits_met)
-        # Where tokens lead is the same for all states at a node.
-        own = automaton.roots[sentence] + np.arange(len(automaton.tries[sentence].nodes))
-        reached = automaton.follow(own[:, None], tokens[None, :])[keys >> bits]
-        after = automaton.advance(states.column(), tokens[None, :], reached)
-        closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
-        done = np.ones(len(nodes), dtype=np.bool_)
-        if automaton.bit_arrays:
-            hard = np.uint64(automaton.layouts[sentence].hard)
-            done = (states.seen[0] & hard) == hard
-        hold = automaton.hold(states)
-        if hold is not None and automaton.whole_words is not None:
-            done &= ~hold
-        following = self._keys(after, np.array([sentence]))
-        if self._chained[sentence]:
-            following = self._ages.leave_out(sentence, following)
-        return following, closed, done
 
 
 def _concatenate(automaton: Automaton) -> BoolArray:
@@ -324,52 +270,3 @@ def _is_hindered(layout: BitLayout, trie: Trie) -> bool:
     """Return whether something may not be said, or not more often."""
     may_not = any(node.avoided or node.held for node in trie.nodes)
     return may_not or any(goal.exact for goal in layout.goals)
-
-
-def _relevant_tokens(
-    automaton: Automaton, sentence: int, vocabulary_size: int, ends: Sequence[int]
-) -> tuple[IntArray, IntArray]:
-    """Return the tokens that a shortest output may need, and nodes that it does not.
-
-    Of the tokens that are in no phrase, one of each kind is enough. A token that is only in
-    avoided phrases is no better than one of its kind: it advances nothing, and forbids some
-    tokens after it. So it is left out, and so are the nodes it leads to, each with what may be
-    met at the root. What ends an output stands in none.
-    """
-    trie, words = automaton.tries[sentence], automaton.whole_words
-    in_phrases = {t for goal in automaton.layouts[sentence].goals for t in goal.tokens}
-    other = np.ones(vocabulary_size, dtype=np.bool_)
-    other[[*trie.alphabet, *ends]] = False
-    kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
-    marks = [] if words is None else [words.boundary, words.starting]
-    if words is not None and (trie.apart != ROOT or trie.joins):
-        marks.append(words.closing)
-    if words is not None and trie.joins:
-        marks += [(words.joining & flag) != 0 for flag in (SHORT, LONG, ENDS)]
-    for mark in marks:
-        kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
-    kinds = [kind for kind in kinds if (kind & other).any()]
-    left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
-    left_out = set() if trie.joins else left_out
-    tokens = [token for token in trie.alphabet if token not in left_out]
-    tokens += [int((kind & other).argmax()) for kind in kinds]
-    behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
-    open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
-    return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)
-
-
-def _shortest(
-    following: IntArray,
-    closed: BoolArray,
-    done: BoolArray,
-) -> IntArray:
-    """Return the fewest steps from each state to one that is done."""
-    need = np.where(done, 0, NEVER)
-    if not following.size:
-        return need
-    while True:
-        one_more = np.where(closed, NEVER, need[following]).min(axis=1) + 1
-        better = np.minimum(need, one_more)
-        if (better == need).all():
-            return need
-        need = better

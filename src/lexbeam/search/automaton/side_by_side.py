@@ -107,8 +107,13 @@ def _forms_of(layout: BitLayout, wanted: int) -> tuple[Tokens, ...]:
 
 def _fewest(counted: Sequence[Goal], forms: Sequence[Tokens], words: WordBoundaries | None) -> int:
     """Return how often a phrase, in any spelling, is at least in what may stand for a part."""
-    ends = ({end for goal in counted for end in _ends_in(goal, form, words)} for form in forms)
-    return min(map(len, ends), default=0)
+    fewest = 0
+    for form in forms:
+        times = len({end for goal in counted for end in _ends_in(goal, form, words)})
+        if not times:
+            return 0
+        fewest = min(fewest or times, times)
+    return fewest
 
 
 def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterator[int]:
@@ -118,6 +123,8 @@ def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Itera
     stand apart where it goes on from something: *1* does not occur in *11*.
     """
     tokens = tuple(token for token in counted.tokens if token >= 0)
+    if tokens[0] not in form:
+        return
     for at in range(len(form) - len(tokens) + 1):
         end = at + len(tokens)
         if form[at:end] != tokens:
@@ -255,15 +262,15 @@ class SideBySide:
 def always_works(automaton: Automaton, sentence: int, has_filler: bool) -> bool:
     """Return whether writing what is unmet side by side works from every state of a sentence.
 
-    It takes a look at all tokens of all phrases. ``has_filler`` says whether there is a token that
-    is in no phrase and begins a word: it can take obstacles out of the way.
+    That is, from every state behind a strict beginning, if there is one. It takes a look at all
+    tokens of all phrases. ``has_filler`` says whether there is a token that is in no phrase and
+    begins a word: it can take obstacles out of the way.
     """
     layout, words = automaton.layouts[sentence], automaton.whole_words
     anywhere = [goal for goal in layout.goals if goal.tokens[0] >= 0]
     obstacles = automaton.obstacles.of(sentence)
     return (
         is_placeable(layout)
-        and not layout.strict
         and (layout.at_end & layout.hard).bit_count() <= 1
         and obstacles is not None
         and (has_filler or not obstacles)

@@ -1,0 +1,89 @@
+"""The tokens with which the outputs of one sentence may go on, and what each leaves to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_bits
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.shortest_paths import NEVER
+from lexbeam.search.automaton.side_by_side import SideBySide
+from lexbeam.search.automaton.states import States
+
+MOST_ASKED = 24
+"""Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
+
+_TOO_OFTEN = 8
+"""So many tokens are as bad as something that may be said once less than it will have to be."""
+
+Key = tuple[int, ...]
+
+
+class Moves:
+    """The tokens of one sentence.
+
+    ``tokens`` are those that an output may need beside the ones that go on with a constraint.
+    """
+
+    def __init__(
+        self, automaton: Automaton, sentence: int, tokens: IntArray, enough: SideBySide
+    ) -> None:
+        self._automaton = automaton
+        self._sentence = sentence
+        self._tokens = tokens
+        self._enough = enough
+        self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
+
+    def keys(self, states: States) -> list[Key]:
+        """Return what tells states apart; what was seen follows from node and what was met."""
+        return list(zip(*(a.tolist() for a in (states.node, *states.met)), strict=True))
+
+    def missing(self, after: States, forbidden: BoolArray) -> IntArray:
+        """Return what is missing after tokens, more where there will be too much of something.
+
+        # shape: as ``forbidden``, (states, tokens).
+        """
+        missing, lacks = self._enough.needs(after), self._enough.lacks(after)
+        if lacks is not None:
+            missing = missing + _TOO_OFTEN * lacks
+        return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
+
+    def ask_best(self, states: States) -> IntArray:
+        """Return those of the asked tokens that do most: go on with something, or with much."""
+        automaton = self._automaton
+        asked, targets = automaton.ask(states)
+        if asked.shape[1] <= MOST_ASKED:
+            return asked
+        goes_on = targets != automaton.follow(automaton.roots[self._sentence], asked)
+        served = automaton.count_served(targets, states)
+        worth = np.where(asked == PAD, -1, served + goes_on * 1024)
+        best = (-worth).argsort(axis=1, kind="stable")[:, :MOST_ASKED]
+        best.sort(axis=1)  # as they would stand in a row of few
+        return np.take_along_axis(asked, best, axis=1)
+
+    def ask_all(self, states: States) -> IntArray:
+        """Return all tokens with which an output may go on. # shape: (states, tokens)."""
+        automaton = self._automaton
+        asked, _ = automaton.ask(states)
+        more = np.broadcast_to(self._tokens, (len(states.node), len(self._tokens)))
+        strict = automaton.strict(states)
+        if strict is not None:
+            more = np.where(strict[:, None], PAD, more)
+        return np.concatenate((asked, more), axis=1)
+
+    def look_ahead(self, states: States, tokens: IntArray) -> tuple[States, BoolArray]:
+        """Return where tokens lead, in one dimension, and which are forbidden.
+
+        # shape of the second: (states, tokens).
+        """
+        after = self._automaton.advance(states.column(), tokens)
+        forbidden = self._automaton.forbids(states, tokens, after) | (tokens == PAD)
+        return after.flat(), forbidden
+
+    def is_done(self, states: States) -> BoolArray:
+        """Return a mask of the states in which an output may end."""
+        done = np.ones(len(states.node), np.bool_)
+        for hard, seen in zip(self._hard, states.seen, strict=True):
+            done &= (hard & ~seen) == 0
+        hold = self._automaton.hold(states)
+        return done if hold is None else done & ~hold
