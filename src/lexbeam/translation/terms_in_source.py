@@ -15,6 +15,7 @@ from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
+from lexbeam.text.word_boundaries import stands_alone
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.reading import TermInSource
@@ -77,13 +78,26 @@ def _read_terms(document: Document, sentence: SentenceState) -> bool:
         if not _says(document, sentence, draft, unit, tokens):
             spans = [document.token_spans(sentence)[token] for token in tokens]
             start, end = min(start for start, _ in spans), max(end for _, end in spans)
-            lacking[unit] = TermInSource(start, end, asked.parts[0][0])
+            lacking[unit] = TermInSource(start, end, _form(document, sentence, unit))
     end = 0
     for unit, term in sorted(lacking.items(), key=lambda each: each[1]):
         if end <= term.start < term.end:
             sentence.terms[unit] = term
             end = term.end
     return bool(sentence.terms)
+
+
+def _form(document: Document, sentence: SentenceState, unit: int) -> str:
+    """Return the form of a term that is read: the one that was found, unless in a compound.
+
+    The search for the given source knows whether its words are singular or plural. A term in its
+    first form would hide that.
+    """
+    text, demand = document.text_of(sentence, sentence.best), document.demand(unit)
+    for part, *_ in demand.surface.find(text, len(text)):
+        if stands_alone(text, part):
+            return text[slice(*part)]
+    return demand.asked.parts[0][0]
 
 
 def _says(
