@@ -232,3 +232,17 @@ def test_a_plan_is_known_before_there_is_no_time_to_follow_others(
             scorer, ["s"], [phrases], avoid=[[(4, 4)]], max_length=longest, beam_size=1
         )
         assert all(trace(phrases, found[0].tokens).met)
+
+
+def test_near_its_limit_a_sentence_is_proposed_as_many_tokens_in_a_batch_as_alone() -> None:
+    """More were proposed next to phrases with more tokens, and one of them kept out the end."""
+    table = np.log(np.random.default_rng(6272).dirichlet(np.full(6, 0.7), 6))
+    scorer = TableScorer(table, bos=0, eos=4)
+    last = Pattern(parts=((Form(tokens=(2,)),),), last=True)
+    soft = Pattern(parts=((Form(tokens=(0,)),),), penalty=2.0)
+    other = Pattern(parts=((Form(tokens=(3, 1)), Form(tokens=(0, 5))),), penalty=2.0)
+    sentences = [[last, soft], [other]]
+    how: dict[str, Any] = {"beam_size": 1, "algorithm": "lookahead"}
+    (alone,) = decode(scorer, ["s004"], sentences[:1], max_length=[2], **how)
+    together, _ = decode(scorer, ["s004", "s005"], sentences, max_length=[2, 0], **how)
+    assert [each.tokens for each in together] == [each.tokens for each in alone] == [[2]]

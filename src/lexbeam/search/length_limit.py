@@ -72,7 +72,7 @@ class LengthLimit:
             return 0
         left = (self.limits - self._step - 1)[sentence]
         may_be_late = self._remaining.may_be_late(here, self._sentences[sentence], left)
-        return self._remaining.alphabet if may_be_late else 0
+        return int(self._remaining.alphabets.max(initial=0)) if may_be_late else 0
 
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
         """Return tokens without which some hypotheses could not go on, beside asked ones.
@@ -184,6 +184,9 @@ class LengthLimit:
         else:
             in_time = _first_in_time(scores.top_ids, late, most)
             closed = late(rows, tokens)
+        # A sentence alone is proposed as many more as its own phrases have tokens.
+        proposed = most + self._remaining.alphabets[self._sentences[sentence]]
+        in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         if helpful:  # They are asked for in case that nothing else is at hand.
             asked = ~closed[:, :-helpful] & (tokens[:, :-helpful] != PAD)

@@ -17,9 +17,10 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import stands_alone
 from lexbeam.translation.document import Document
-from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
 from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.torn_compounds import find_torn
 
 SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
@@ -34,12 +35,9 @@ def search_with_terms_read(
     scores for both sources, as given and with the terms, are added up.
     """
     reading = [each for each in sentences if _read_terms(document, each)]
-    jobs = [document.job(each, each.assigned) for each in reading]
-    try:
-        found = (yield jobs) if jobs else []
-    except InputError:  # with what ties displace there is no way
-        found = [[] for _ in jobs]
+    found = yield from _search(document, [(each, ()) for each in reading])
     pairs = [(each, new) for each, new in zip(reading, found, strict=True) if new]
+    pairs = yield from _without_torn(document, pairs)
     new_as_given = yield from score_as_given(document, [(each, new[0]) for each, new in pairs])
     old_as_read = (yield [_score_as_read(document, each) for each, _ in pairs]) if pairs else []
     compared = zip(pairs, new_as_given, old_as_read, strict=True)
@@ -53,6 +51,39 @@ def search_with_terms_read(
             sentence.take(better[id(sentence)], sentence.assigned)
         else:
             sentence.terms.clear()
+
+
+def _search(
+    document: Document, sentences: Sequence[tuple[SentenceState, Sequence[Tokens]]]
+) -> JobGenerator[list[Hypotheses]]:
+    """Search for sentences as they are read, each without some tokens besides."""
+    jobs = [document.job(each, each.assigned) for each, _ in sentences]
+    jobs = [
+        replace(job, avoid=(*job.avoid, *more), align=True)
+        for job, (_, more) in zip(jobs, sentences, strict=True)
+    ]
+    try:
+        return (yield jobs) if jobs else []
+    except InputError:  # with what is avoided there is no way
+        return [[] for _ in jobs]
+
+
+def _without_torn(
+    document: Document, pairs: Sequence[tuple[SentenceState, Hypotheses]]
+) -> JobGenerator[list[tuple[SentenceState, Hypotheses]]]:
+    """Search once more where terms are torn from compounds; leave out what stays so."""
+    torn = [find_torn(document, sentence, new[0]) for sentence, new in pairs]
+    again = [(sentence, each) for (sentence, _), each in zip(pairs, torn, strict=True) if each]
+    found = iter((yield from _search(document, again)))
+    mended = [
+        (sentence, next(found) if each else new)
+        for (sentence, new), each in zip(pairs, torn, strict=True)
+    ]
+    return [
+        (sentence, new)
+        for (sentence, new), each in zip(mended, torn, strict=True)
+        if not each or (new and not find_torn(document, sentence, new[0]))
+    ]
 
 
 def is_better(new: tuple[float, float], old: tuple[float, float]) -> bool:

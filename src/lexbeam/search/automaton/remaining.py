@@ -61,8 +61,9 @@ class RemainingTokens:
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
         self._most_behind = self.most_needed.copy()
         self._longest_beginning = np.full(len(automaton.tries), NEVER)
-        self.alphabet = max((len(trie.alphabet) for trie in automaton.tries), default=0)
-        """The most tokens in the phrases of a sentence; all other tokens are alike."""
+        self.alphabets = np.array([len(trie.alphabet) for trie in automaton.tries], np.int64)
+        """The tokens in the phrases of each sentence; all other tokens are alike. # shape:
+        (sentences,)"""
         at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
         self._side_by_side = _concatenate(automaton)
         for sentence in np.flatnonzero(~self._side_by_side).tolist():
