@@ -25,6 +25,9 @@ from lexbeam.translation.torn_compounds import find_torn
 SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
 
+MOST = 12
+"""A sentence that has to say more than so much is not searched a second time."""
+
 
 def search_with_terms_read(
     document: Document, sentences: Sequence[SentenceState]
@@ -95,10 +98,11 @@ def _read_terms(document: Document, sentence: SentenceState) -> bool:
     """Let a sentence be read with the tied terms that its draft does not say for their sources.
 
     Of terms whose sources overlap, the first is read. What may be given up is not: the model
-    would say it at any price. Returns whether there are such terms.
+    would say it at any price. Returns whether there are such terms; none are looked for where
+    much is demanded.
     """
     draft = sentence.best.draft
-    if draft is None:
+    if draft is None or len(sentence.assigned) > MOST:
         return False
     lacking: dict[int, TermInSource] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
