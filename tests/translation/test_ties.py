@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -148,6 +149,19 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
             with pytest.raises(StopIteration):
                 generator.send([[found]] * len(looks))
         assert (sentence.best is found) == (is_searched and found is better)
+
+
+@pytest.mark.parametrize(("length", "is_searched"), [(2, True), (60, False)])
+def test_what_runs_on_is_not_searched_once_more(length: int, is_searched: bool) -> None:
+    sentence = _searched(13.1, [0.4, 0.6])
+    sentence.take([replace(sentence.best, tokens=[8] * length)], [])
+    document = SimpleNamespace(
+        settings=SimpleNamespace(of_search=Settings(), nbest=1),
+        ties=lambda *_: {0: (1,)},
+        job=lambda *_, thorough: thorough,
+    )
+    generator = ties._search_thoroughly(cast("Document", document), [sentence])
+    assert cast("list[object]", next(generator, [])) == [True] * is_searched
 
 
 @pytest.mark.parametrize(

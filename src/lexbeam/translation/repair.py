@@ -23,6 +23,7 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
 from lexbeam.translation.spelled import forms_of
+from lexbeam.translation.spoilt import is_spoilt
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
@@ -44,7 +45,7 @@ def repair(document: Document) -> JobGenerator[None]:
             sentence
             for number, sentence in enumerate(document.sentences)
             if _avoid_what_came_back(document, sentence, turn == 0)
-            | _respell_missing(document, sentence, turn == 0 and _has_few(sentence))
+            | _respell_missing(document, sentence, turn == 0 and _is_worth_it(document, sentence))
             | _require_more(document, sentence)
             | recount(document, sentence)
             | limit_excess(document, number, excessive)
@@ -81,6 +82,11 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
 
 def _has_few(sentence: SentenceState) -> bool:
     return len(sentence.searched) <= _FEW
+
+
+def _is_worth_it(document: Document, sentence: SentenceState) -> bool:
+    """Return whether what was given up is searched for in another way."""
+    return _has_few(sentence) and not is_spoilt(document, sentence)
 
 
 def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first: bool) -> bool:

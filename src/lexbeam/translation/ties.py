@@ -26,6 +26,7 @@ from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.spoilt import is_spoilt
 from lexbeam.translation.terms_in_source import search_with_terms_read
 
 COSTLY = 13.0
@@ -230,7 +231,8 @@ def _search_thoroughly(
 
     What has to stand before a term is mostly found at once. Where it is not, the output is much
     worse than it would have to be, and reads so. The same where a draft does not show when a term
-    is due. What has yet to say the term must not be dropped for its lag then.
+    is due. What has yet to say the term must not be dropped for its lag then. An output that
+    runs on is not made good by that.
     """
     keeps_all = replace(document.settings.of_search, lag=None)
     costly = [
@@ -238,6 +240,7 @@ def _search_thoroughly(
         for each in sentences
         if _cost(document, each) > COSTLY or not _has_places(document, each)
     ]
+    costly = [each for each in costly if not is_spoilt(document, each)]
     looks = [document.job(each, each.assigned, keeps_all, thorough=True) for each in costly]
     try:
         found = (yield looks) if looks else []

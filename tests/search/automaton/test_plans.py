@@ -301,3 +301,42 @@ def test_where_there_is_no_time_for_all_plans_some_are_still_known(
         assert known.min() <= left - 1
         states, left = after.take(np.array([known.argmin()])), int(known.min())
     assert not automaton.layouts[0].hard & ~unpack_bits(states.seen, 0)
+
+
+def test_of_states_with_room_to_spare_few_plans_are_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A token of no phrase leads from most states to a few, of which plans are known."""
+    gap = Pattern(((Form((3, 4)),), (Form((4, 5)),)), within=3)
+    phrases: list[tuple[int, ...] | Pattern] = [gap, *[(3, 4), (5, 3, 3)] * 5]
+    automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
+    monkeypatch.setattr(plans, "_MOST_WORK", 1 << 40)
+    monkeypatch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
+    needs = RemainingTokens(automaton, 8, 0)
+    followed: list[int] = []
+    follow = plans.Plans._follow
+
+    def watched(plan: plans.Plans, states: States, keys: list[tuple[int, ...]]) -> None:
+        followed.append(len(keys))
+        follow(plan, states, keys)
+
+    monkeypatch.setattr(plans.Plans, "_follow", watched)
+    states = automaton.start().take(np.zeros(400, np.int64))
+    for step in np.random.default_rng(3).integers(2, 7, (6, 400)):
+        states = automaton.advance(states, step)
+    states = states.take(np.flatnonzero(~automaton.breaks(states)))
+    number = len(set(needs._plan(0)._moves.keys(states)))
+    need = needs.needs(states, np.zeros(len(states.node), np.int64), 90)
+    assert need.max() <= 90
+    assert sum(followed) < number / 3
+    for row in range(0, len(need), 40):
+        here, left = states.take(np.array([row])), int(need[row])
+        while left:
+            tokens = np.arange(2, 8)[None]
+            after = automaton.advance(here.column(), tokens)
+            is_open = ~automaton.forbids(here, tokens, after)[0]
+            after = after.flat().take(np.flatnonzero(is_open))
+            known = needs.needs(after, np.zeros(len(after.node), np.int64), left - 1)
+            assert known.min() <= left - 1
+            here, left = after.take(np.array([known.argmin()])), int(known.min())
+        assert not automaton.layouts[0].hard & ~unpack_bits(here.seen, 0)

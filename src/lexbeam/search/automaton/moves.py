@@ -32,6 +32,8 @@ class Moves:
         self._sentence = sentence
         self._tokens = tokens
         self._enough = enough
+        self.filler = _find_filler(automaton, sentence, tokens)
+        """One of the tokens that is in no phrase and begins a word, if there is one."""
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
 
     def keys(self, states: States) -> list[Key]:
@@ -80,6 +82,16 @@ class Moves:
         forbidden = self._automaton.forbids(states, tokens, after) | (tokens == PAD)
         return after.flat(), forbidden
 
+    def take_filler(self, states: States) -> tuple[States, BoolArray]:
+        """Take a filler where it may follow; also return which states these are."""
+        assert self.filler is not None
+        after, forbidden = self.look_ahead(states, np.full((len(states.node), 1), self.filler))
+        is_open = ~forbidden[:, 0]
+        strict = self._automaton.strict(states)
+        if strict is not None:
+            is_open &= ~strict
+        return after.take(np.flatnonzero(is_open)), is_open
+
     def is_done(self, states: States) -> BoolArray:
         """Return a mask of the states in which an output may end."""
         done = np.ones(len(states.node), np.bool_)
@@ -87,3 +99,12 @@ class Moves:
             done &= (hard & ~seen) == 0
         hold = self._automaton.hold(states)
         return done if hold is None else done & ~hold
+
+
+def _find_filler(automaton: Automaton, sentence: int, tokens: IntArray) -> int | None:
+    """Return one of the tokens that is in no phrase and begins a word, also when words count."""
+    found = tokens[~np.isin(tokens, automaton.tries[sentence].alphabet)]
+    words = automaton.whole_words
+    if words is not None:
+        found = found[words.boundary[found] & words.starting[found]]
+    return int(found[0]) if len(found) else None

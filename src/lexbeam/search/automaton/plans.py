@@ -59,6 +59,7 @@ class Plans:
         self._enough = SideBySide(automaton, sentence)
         self._moves = Moves(automaton, sentence, tokens, self._enough)
         self._known: dict[Key, int] = {}
+        self._behind_fillers: dict[Key, int] = {}  # the lengths of plans that begin with fillers
         parts = len(automaton.layouts[sentence].hard_tokens)
         self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
         self._tries_left = self._most_tries
@@ -158,10 +159,61 @@ class Plans:
         keys = self._moves.keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
         if first and left >= 0:
-            first = self._choose(states, first, left)
+            first = self._leave_out_early(states, first, left)
+            first = self._choose(states, first, left) if first else first
         if first:
             self._follow(states.take(np.array(list(first.values()))), list(first))
-        return np.array([self._known.get(key, NEVER) for key in keys], np.int64)
+        return np.array([self._length(key) for key in keys], np.int64)
+
+    def _length(self, key: Key) -> int:
+        """Return the length of the shortest plan that is known of a state."""
+        return min(self._known.get(key, NEVER), self._behind_fillers.get(key, NEVER))
+
+    def _leave_out_early(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
+        """Return those of new states, given by their index, that have no room for fillers.
+
+        A plan may begin with tokens that are in no phrase, until they make no difference any more.
+        Most states come to the same few states by that, and only the plans of these are followed.
+        """
+        unknown = {key: new[key] for key in new if key not in self._behind_fillers}
+        if unknown and self._moves.filler is not None:
+            rows = np.array(list(unknown.values()))
+            after = self._take_fillers(states.take(rows), list(unknown), left)
+            for key in unknown:
+                path = [key]
+                while path[-1] in after and self._length(path[-1]) >= NEVER:
+                    path.append(after[path[-1]])
+                need = self._length(path[-1])
+                for more, each in enumerate(reversed(path) if need < NEVER else ()):
+                    known = self._behind_fillers.get(each, NEVER)
+                    self._behind_fillers[each] = min(need + more, known)
+        return {key: new[key] for key in new if self._behind_fillers.get(key, NEVER) > left}
+
+    def _take_fillers(self, states: States, keys: list[Key], left: int) -> dict[Key, Key]:
+        """Return where fillers lead from states, and from there; follow plans where they end."""
+        after: dict[Key, Key] = {}
+        for taken in range(left):
+            states, is_open = self._moves.take_filler(states)
+            reached = self._moves.keys(states)
+            from_keys = [keys[number] for number in np.flatnonzero(is_open).tolist()]
+            at_rest, going = {}, {}
+            for number, (before, key) in enumerate(zip(from_keys, reached, strict=True)):
+                if key in self._known:
+                    after[before] = key
+                elif key == before:
+                    at_rest[key] = number
+                else:
+                    after[before] = key
+                    if key not in after and key not in self._behind_fillers:
+                        going[key] = number
+            if at_rest:
+                chosen = self._choose(states, at_rest, left - taken)
+                if chosen:
+                    self._follow(states.take(np.array(list(chosen.values()))), list(chosen))
+            if not going:
+                break
+            states, keys = states.take(np.array(list(going.values()))), list(going)
+        return after
 
     def _choose(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans may be followed now."""
