@@ -10,7 +10,7 @@ import pytest
 
 from lexbeam.errors import ConstraintError
 from lexbeam.search import Form, Pattern, decode
-from lexbeam.search.automaton import plans
+from lexbeam.search.automaton import followed_plans
 from lexbeam.search.automaton.trace import trace
 from lexbeam.testing import HistoryScorer, TableScorer
 
@@ -224,7 +224,7 @@ def test_a_word_that_would_be_one_too_many_is_not_begun_where_no_word_goes_on() 
 def test_a_plan_is_known_before_there_is_no_time_to_follow_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plans, "_MOST_WORK", 0)
+    monkeypatch.setattr(followed_plans, "_MOST_WORK", 0)
     phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
     scorer = HistoryScorer(8, eos=0, seed=3)
     for longest in (136, 138, 140):

@@ -126,7 +126,7 @@ def test_of_several_terms_for_one_source_one_is_read(model: Model, read: set[str
     result = Translator(model).translate(TEXT, [WERK, {"text": "Anlage", "source": "factory"}])
     assert all(report.met for report in result.constraints)
     assert {each for each in read if each != TEXT} == {
-        "The company wants to build a new Anlage in Berlin."
+        "The company wants to build a new Werk in Berlin."
     }
 
 

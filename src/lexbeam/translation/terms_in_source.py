@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
-from lexbeam.text.word_boundaries import stands_alone
+from lexbeam.text.word_boundaries import Span, stands_alone
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
 from lexbeam.translation.reading import TermInSource
@@ -25,8 +28,26 @@ from lexbeam.translation.torn_compounds import find_torn
 SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
 
+WEIGHT = 1.5
+"""How much the score for the source with terms counts, next to that for the source as given."""
+
+COMPARED = 4
+"""Outputs that are found with terms in the source, and compared."""
+
 MOST = 12
 """A sentence that has to say more than so much is not searched a second time."""
+
+
+class _Trial(NamedTuple):
+    """A sentence, and terms that it is read with."""
+
+    sentence: SentenceState
+    terms: dict[int, TermInSource]
+
+    def begin(self) -> SentenceState:
+        """Let the sentence be read with these terms."""
+        self.sentence.terms = self.terms
+        return self.sentence
 
 
 def search_with_terms_read(
@@ -37,34 +58,57 @@ def search_with_terms_read(
     What the sentence says and what its terms are, neither alone tells which output is better: the
     scores for both sources, as given and with the terms, are added up.
     """
-    reading = [each for each in sentences if _read_terms(document, each)]
-    found = yield from _search(document, [(each, ()) for each in reading])
-    pairs = [(each, new) for each, new in zip(reading, found, strict=True) if new]
+    trials = [trial for each in sentences for trial in _trials(document, each)]
+    found = yield from _search(document, [(trial, ()) for trial in trials])
+    pairs = [(trial, new) for trial, new in zip(trials, found, strict=True) if new]
     pairs = yield from _without_torn(document, pairs)
-    new_as_given = yield from score_as_given(document, [(each, new[0]) for each, new in pairs])
-    old_as_read = (yield [_score_as_read(document, each) for each, _ in pairs]) if pairs else []
-    compared = zip(pairs, new_as_given, old_as_read, strict=True)
-    better = {
-        id(sentence): new
-        for (sentence, new), as_given, old in compared
-        if not old or is_better((as_given.score, new[0].score), (sentence.best.score, old[0].score))
-    }
-    for sentence in reading:
-        if id(sentence) in better:
-            sentence.take(better[id(sentence)], sentence.assigned)
-        else:
-            sentence.terms.clear()
+    outputs = [(trial.begin(), each) for trial, new in pairs for each in new]
+    as_given = iter((yield from score_as_given(document, outputs)))
+    old_as_read = (yield [_score_as_read(document, trial) for trial, _ in pairs]) if pairs else []
+    for trial in trials:
+        trial.sentence.terms = {}
+    compared: list[_Compared] = []
+    for (trial, new), old in zip(pairs, old_as_read, strict=True):
+        scores = [(next(as_given).score, each.score) for each in new]
+        of_old = trial.sentence.best.score, old[0].score if old else -np.inf
+        kept = _best_first(scores)
+        if is_better(scores[kept[0]], of_old):
+            found_best = [new[i] for i in kept][: document.settings.nbest]
+            compared.append(_Compared(worth(scores[kept[0]]), trial, found_best))
+    for each in sorted(compared, key=lambda each: each.worth):  # the best comes last, and stays
+        each.trial.begin().take(each.hypotheses, each.trial.sentence.assigned)
+
+
+class _Compared(NamedTuple):
+    """What was found with terms in a source, and is better than what was found without."""
+
+    worth: float
+    trial: _Trial
+    hypotheses: Hypotheses
+
+
+def _best_first(scores: Sequence[tuple[float, float]]) -> list[int]:
+    """Return the index of the best scores, for the source as given and with the terms.
+
+    Behind it stand those that do not come before it by the score for the source as given.
+    """
+    best = max(range(len(scores)), key=lambda i: worth(scores[i]))
+    return [best, *(i for i, (score, _) in enumerate(scores) if score < scores[best][0])]
 
 
 def _search(
-    document: Document, sentences: Sequence[tuple[SentenceState, Sequence[Tokens]]]
+    document: Document, trials: Sequence[tuple[_Trial, Sequence[Tokens]]]
 ) -> JobGenerator[list[Hypotheses]]:
-    """Search for sentences as they are read, each without some tokens besides."""
-    jobs = [document.job(each, each.assigned) for each, _ in sentences]
-    jobs = [
-        replace(job, avoid=(*job.avoid, *more), align=True)
-        for job, (_, more) in zip(jobs, sentences, strict=True)
-    ]
+    """Search for sentences as they are read, each without some tokens besides.
+
+    What ties displace need not be avoided: its source is not there any more.
+    """
+    settings = document.settings.of_search
+    settings = replace(settings, nbest=max(settings.nbest, COMPARED))
+    jobs = []
+    for trial, more in trials:
+        job = document.job(trial.begin(), trial.sentence.assigned, settings)
+        jobs.append(replace(job, avoid=(*trial.sentence.avoid, *more), align=True))
     try:
         return (yield jobs) if jobs else []
     except InputError:  # with what is avoided there is no way
@@ -72,39 +116,48 @@ def _search(
 
 
 def _without_torn(
-    document: Document, pairs: Sequence[tuple[SentenceState, Hypotheses]]
-) -> JobGenerator[list[tuple[SentenceState, Hypotheses]]]:
+    document: Document, pairs: Sequence[tuple[_Trial, Hypotheses]]
+) -> JobGenerator[list[tuple[_Trial, Hypotheses]]]:
     """Search once more where terms are torn from compounds; leave out what stays so."""
-    torn = [find_torn(document, sentence, new[0]) for sentence, new in pairs]
-    again = [(sentence, each) for (sentence, _), each in zip(pairs, torn, strict=True) if each]
+    torn = [find_torn(document, trial.begin(), new[0]) for trial, new in pairs]
+    again = [(trial, each) for (trial, _), each in zip(pairs, torn, strict=True) if each]
     found = iter((yield from _search(document, again)))
     mended = [
-        (sentence, next(found) if each else new)
-        for (sentence, new), each in zip(pairs, torn, strict=True)
+        (trial, next(found) if each else new)
+        for (trial, new), each in zip(pairs, torn, strict=True)
     ]
     return [
-        (sentence, new)
-        for (sentence, new), each in zip(mended, torn, strict=True)
-        if not each or (new and not find_torn(document, sentence, new[0]))
+        (trial, new)
+        for (trial, new), each in zip(mended, torn, strict=True)
+        if not each or (new and not find_torn(document, trial.begin(), new[0]))
     ]
 
 
 def is_better(new: tuple[float, float], old: tuple[float, float]) -> bool:
     """Compare the scores of two outputs, each for the source as given and with the terms."""
-    return sum(new) > sum(old)
+    return worth(new) > worth(old)
 
 
-def _read_terms(document: Document, sentence: SentenceState) -> bool:
-    """Let a sentence be read with the tied terms that its draft does not say for their sources.
+def worth(scores: tuple[float, float]) -> float:
+    """Return what an output is compared by, given its scores for the source without and with terms.
 
-    Of terms whose sources overlap, the first is read. What may be given up is not: the model
-    would say it at any price. Returns whether there are such terms; none are looked for where
-    much is demanded.
+    The second alone would let the model forget what the source says.
+    """
+    return scores[0] + WEIGHT * scores[1]
+
+
+def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
+    """Return how a sentence may be read with the tied terms that its draft does not say.
+
+    Terms are read in the form that the search for the given source has found, since it knows
+    whether the source is singular or plural; and in their first form, which that search may have
+    dodged. Of terms whose sources overlap, the first is read. What may be given up is not read:
+    the model would say it at any price. Where much is demanded, nothing is read.
     """
     draft = sentence.best.draft
     if draft is None or len(sentence.assigned) > MOST:
-        return False
-    lacking: dict[int, TermInSource] = {}
+        return []
+    lacking: dict[int, Span] = {}
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         unit = sentence.assigned[index].unit
         asked = document.demand(unit).asked
@@ -112,27 +165,28 @@ def _read_terms(document: Document, sentence: SentenceState) -> bool:
             continue
         if not _says(document, sentence, draft, unit, tokens):
             spans = [document.token_spans(sentence)[token] for token in tokens]
-            start, end = min(start for start, _ in spans), max(end for _, end in spans)
-            lacking[unit] = TermInSource(start, end, _form(document, sentence, unit))
+            lacking[unit] = min(start for start, _ in spans), max(end for _, end in spans)
+    apart: dict[int, Span] = {}
     end = 0
-    for unit, term in sorted(lacking.items(), key=lambda each: each[1]):
-        if end <= term.start < term.end:
-            sentence.terms[unit] = term
-            end = term.end
-    return bool(sentence.terms)
+    for unit, span in sorted(lacking.items(), key=lambda each: each[1]):
+        if end <= span[0] < span[1]:
+            apart[unit], end = span, span[1]
+    first = {unit: document.demand(unit).asked.parts[0][0] for unit in apart}
+    found = {unit: _form(document, sentence, unit) or first[unit] for unit in apart}
+    forms = [found, first] if found != first else [first]
+    return [
+        _Trial(sentence, {unit: TermInSource(*apart[unit], text[unit]) for unit in apart})
+        for text in (forms if apart else [])
+    ]
 
 
 def _form(document: Document, sentence: SentenceState, unit: int) -> str:
-    """Return the form of a term that is read: the one that was found, unless in a compound.
-
-    The search for the given source knows whether its words are singular or plural. A term in its
-    first form would hide that.
-    """
-    text, demand = document.text_of(sentence, sentence.best), document.demand(unit)
-    for part, *_ in demand.surface.find(text, len(text)):
+    """Return the form of a term that was found; nothing if it is part of a compound."""
+    text = document.text_of(sentence, sentence.best)
+    for part, *_ in document.demand(unit).surface.find(text, len(text)):
         if stands_alone(text, part):
             return text[slice(*part)]
-    return demand.asked.parts[0][0]
+    return ""
 
 
 def _says(
@@ -176,10 +230,10 @@ def score_as_given(
     return [_with_score(each, sentence) for sentence, each in found]
 
 
-def _score_as_read(document: Document, sentence: SentenceState) -> Job:
-    """Return what scores the output of a sentence for the source with its terms."""
-    source = document.tokens_read(sentence, sentence.assigned)
-    return _score(document, source, tuple(sentence.best.tokens))
+def _score_as_read(document: Document, trial: _Trial) -> Job:
+    """Return what scores the output of a sentence for the source with terms."""
+    source = document.tokens_read(trial.begin(), trial.sentence.assigned)
+    return _score(document, source, tuple(trial.sentence.best.tokens))
 
 
 def _score(document: Document, source: Tokens, tokens: Tokens) -> Job:

@@ -13,7 +13,7 @@ from fuzz.token_drawing import draw
 from fuzz.token_problems import Problem, Sentence
 from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
-from lexbeam.search.automaton import plans, remaining
+from lexbeam.search.automaton import followed_plans, plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.remaining import RemainingTokens
@@ -115,7 +115,7 @@ def test_at_every_state_the_next_token_of_a_plan_is_at_hand(seed: int) -> None:
 
 
 def test_of_many_states_equal_ones_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "_MOST_WORK", 1 << 40)
+    monkeypatch.setattr(followed_plans, "_MOST_WORK", 1 << 40)
     words = None
     phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5  # more than has exact numbers
     automaton = Automaton([phrases], [[(4, 4)]], 8, words, False, 0)
@@ -290,7 +290,7 @@ def test_where_there_is_no_time_for_all_plans_some_are_still_known(
 ) -> None:
     phrases = [(3, 4), (4, 5), (5, 3, 3)] * 5
     automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
-    monkeypatch.setattr(plans, "_MOST_WORK", 0)
+    monkeypatch.setattr(followed_plans, "_MOST_WORK", 0)
     needs = RemainingTokens(automaton, 8, 0)
     states = automaton.start()
     left = needs.need_of(0, states)
@@ -310,7 +310,7 @@ def test_of_states_with_room_to_spare_few_plans_are_followed(
     gap = Pattern(((Form((3, 4)),), (Form((4, 5)),)), within=3)
     phrases: list[tuple[int, ...] | Pattern] = [gap, *[(3, 4), (5, 3, 3)] * 5]
     automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
-    monkeypatch.setattr(plans, "_MOST_WORK", 1 << 40)
+    monkeypatch.setattr(followed_plans, "_MOST_WORK", 1 << 40)
     monkeypatch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
     needs = RemainingTokens(automaton, 8, 0)
     followed: list[int] = []

@@ -1,0 +1,234 @@
+"""Plans that are followed to their ends, one token after the other (`plans`).
+
+What a plan is, and why whoever has room for its plan always has a token after which there still is
+room, is said in `lexbeam.search.automaton.plans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lexbeam.search.arrays import PAD, BoolArray, IntArray
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.moves import MOST_ASKED, Key, Moves
+from lexbeam.search.automaton.shortest_paths import NEVER
+from lexbeam.search.automaton.side_by_side import SideBySide
+from lexbeam.search.automaton.states import States
+
+_WIDTH = 128
+"""States that are kept side by side at most when a short output is looked for."""
+
+_MOST_WORK = 1_000_000
+"""Tokens that may be tried to follow plans of a sentence, times the parts of its constraints; as
+many again may be tried to find a short output."""
+
+_SHARE = 64
+"""This part of what is left of the tries may be made at a time."""
+
+MOST_TO_GO_ON = 16
+"""Tokens of a word that may not end after any but the last of them, far more than seen."""
+
+
+class FollowedPlans:
+    """The plans of one sentence, as far as they were followed.
+
+    ``tokens`` are those that a plan may need beside the ones that go on with a constraint.
+    """
+
+    def __init__(self, automaton: Automaton, sentence: int, tokens: IntArray) -> None:
+        self._automaton = automaton
+        self._sentence = sentence
+        self._enough = SideBySide(automaton, sentence)
+        self._moves = Moves(automaton, sentence, tokens, self._enough)
+        self._known: dict[Key, int] = {}
+        self._behind_fillers: dict[Key, int] = {}  # the lengths of plans that begin with fillers
+        parts = len(automaton.layouts[sentence].hard_tokens)
+        self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
+        self._tries_left = self._most_tries
+
+    def follow_all(self, states: States, left: int) -> IntArray:
+        """Return the length of each state's plan, found by following it.
+
+        If ``left`` is not negative, those are followed first that have least to do, as long as
+        there is time for it. What is not followed counts as a state without a plan. That promises
+        less than it could, and nothing that is not so.
+        """
+        keys = self._moves.keys(states)
+        first = {key: number for number, key in enumerate(keys) if key not in self._known}
+        if first and left >= 0:
+            first = self._leave_out_early(states, first, left)
+            first = self._choose(states, first, left) if first else first
+        if first:
+            self._follow(states.take(np.array(list(first.values()))), list(first))
+        return np.array([self._length(key) for key in keys], np.int64)
+
+    def _length(self, key: Key) -> int:
+        """Return the length of the shortest plan that is known of a state."""
+        return min(self._known.get(key, NEVER), self._behind_fillers.get(key, NEVER))
+
+    def _leave_out_early(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
+        """Return those of new states, given by their index, that have no room for fillers.
+
+        A plan may begin with tokens that are in no phrase, until they make no difference any more.
+        Most states come to the same few states by that, and only the plans of these are followed.
+        """
+        unknown = {key: new[key] for key in new if key not in self._behind_fillers}
+        if unknown and self._moves.filler is not None:
+            rows = np.array(list(unknown.values()))
+            after = self._take_fillers(states.take(rows), list(unknown), left)
+            for key in unknown:
+                path = [key]
+                while path[-1] in after and self._length(path[-1]) >= NEVER:
+                    path.append(after[path[-1]])
+                need = self._length(path[-1])
+                for more, each in enumerate(reversed(path) if need < NEVER else ()):
+                    known = self._behind_fillers.get(each, NEVER)
+                    self._behind_fillers[each] = min(need + more, known)
+        return {key: new[key] for key in new if self._behind_fillers.get(key, NEVER) > left}
+
+    def _take_fillers(self, states: States, keys: list[Key], left: int) -> dict[Key, Key]:
+        """Return where fillers lead from states, and from there; follow plans where they end."""
+        after: dict[Key, Key] = {}
+        for taken in range(left):
+            states, is_open = self._moves.take_filler(states)
+            reached = self._moves.keys(states)
+            from_keys = [keys[number] for number in np.flatnonzero(is_open).tolist()]
+            at_rest, going = {}, {}
+            for number, (before, key) in enumerate(zip(from_keys, reached, strict=True)):
+                if key in self._known:
+                    after[before] = key
+                elif key == before:
+                    at_rest[key] = number
+                else:
+                    after[before] = key
+                    if key not in after and key not in self._behind_fillers:
+                        going[key] = number
+            if at_rest:
+                chosen = self._choose(states, at_rest, left - taken)
+                if chosen:
+                    self._follow(states.take(np.array(list(chosen.values()))), list(chosen))
+            if not going:
+                break
+            states, keys = states.take(np.array(list(going.values()))), list(going)
+        return after
+
+    def _choose(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
+        """Return those of new states, given by their index, whose plans may be followed now."""
+        keys = sorted(new)  # in an order that does not depend on what was asked first
+        enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
+        order = enough.argsort(kind="stable")
+        fits = (enough[order] * MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
+        fits &= enough[order] <= left
+        return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
+
+    def _follow(self, states: States, keys: Sequence[Key]) -> None:
+        """Follow the plans of states to their ends, or to where they are known or go in circles."""
+        paths: list[dict[Key, None]] = [{key: None} for key in keys]
+        rows = np.arange(len(paths))  # those that go on
+        while len(rows):
+            done = self._moves.is_done(states)
+            for row in rows[done].tolist():
+                self._remember(list(paths[row]), 0)
+            states, rows = states.take(np.flatnonzero(~done)), rows[~done]
+            if not len(rows):
+                break
+            states, open_rows = self._take_next(states)
+            rows = rows[open_rows]
+            going = []
+            reached = zip(rows.tolist(), self._moves.keys(states), strict=True)
+            for number, (row, key) in enumerate(reached):
+                if key in self._known:
+                    self._remember([*paths[row], key], self._known[key])
+                elif key not in paths[row]:
+                    paths[row][key] = None
+                    going.append(number)
+            states, rows = states.take(np.array(going, np.int64)), rows[going]
+        for path in paths:
+            for key in path:
+                self._known.setdefault(key, NEVER)
+
+    def _remember(self, path: Sequence[Key], need: int) -> None:
+        """Remember the length of a plan that ends with a state of known need."""
+        if need >= NEVER:
+            return
+        for more, key in enumerate(reversed(path)):
+            self._known[key] = min(need + more, self._known.get(key, NEVER))
+
+    def _take_next(self, states: States) -> tuple[States, BoolArray]:
+        """Take the next token of each state's plan; also return which states have one."""
+        tokens, possible = self._best_of(states, self._moves.ask_best(states))
+        stuck = np.flatnonzero(~possible)
+        if len(stuck):
+            others = states.take(stuck)
+            tokens[stuck], possible[stuck] = self._best_of(others, self._moves.ask_all(others))
+        return self._automaton.advance(
+            states.take(np.flatnonzero(possible)), tokens[possible]
+        ), possible
+
+    def _best_of(self, states: States, tokens: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return of each row of tokens the one after which least is missing, and if there is one.
+
+        # shape of both: (states,).
+        """
+        if not tokens.shape[1]:
+            return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
+        self._tries_left -= int(np.count_nonzero(tokens != PAD))
+        after, forbidden = self._moves.look_ahead(states, tokens)
+        need = self._moves.missing(after, forbidden)
+        rows, best = np.arange(len(need)), need.argmin(axis=1)
+        return tokens[rows, best], need[rows, best] < NEVER
+
+    def find_shorter(self, start: States, limit: int) -> None:
+        """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
+
+        It is given up where for longer than any part takes no token has left less to do.
+        """
+        beam, parents = start, []
+        sizes = (size for size, _ in self._automaton.layouts[self._sentence].hard_tokens)
+        patience = max(sizes, default=0) + 2 * MOST_TO_GO_ON
+        least, found_at = NEVER, 0
+        levels = [self._moves.keys(start)]
+        ask = self._moves.ask_all
+        if ask(start).shape[1] > 2 * MOST_ASKED:
+            ask = self._moves.ask_best
+        enough = int(self._enough.needs(start)[0])
+        limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
+        tries = max(ask(start).shape[1], 1) * max(limit, 1)
+        width = min(max(self._most_tries // tries, 4), _WIDTH)
+        for step in range(limit):
+            after, forbidden = self._moves.look_ahead(beam, ask(beam))
+            need = self._moves.missing(after, forbidden).ravel()
+            if need.min(initial=NEVER) < least:
+                least, found_at = int(need.min()), step
+            elif step > found_at + patience:
+                return
+            keys = self._moves.keys(after)
+            order = need.argsort(kind="stable")
+            best: dict[Key, int] = {}
+            for number in order[need[order] < NEVER].tolist():
+                if len(best) == width:
+                    break
+                best.setdefault(keys[number], number)
+            if not best:
+                return
+            chosen = np.array(list(best.values()))
+            beam = after.take(chosen)
+            parents.append(chosen // forbidden.shape[1])
+            levels.append(list(best))
+            done = np.flatnonzero(self._moves.is_done(beam))
+            if len(done):
+                self._remember(_trace_back(levels, parents, int(done[0])), 0)
+                return
+
+
+def _trace_back(
+    levels: Sequence[Sequence[Key]], parents: Sequence[IntArray], index: int
+) -> list[Key]:
+    """Return the states that led to one of the last level."""
+    path = [levels[-1][index]]
+    for level, parent in zip(reversed(levels[:-1]), reversed(parents), strict=True):
+        index = int(parent[index])
+        path.append(level[index])
+    return path[::-1]
