@@ -79,9 +79,12 @@ class FollowedPlans:
             rows = np.array(list(unknown.values()))
             after = self._take_fillers(states.take(rows), list(unknown), left)
             for key in unknown:
-                path = [key]
+                path, seen = [key], {key}
                 while path[-1] in after and self._length(path[-1]) >= NEVER:
+                    if after[path[-1]] in seen:  # Fillers lead round in a circle.
+                        break
                     path.append(after[path[-1]])
+                    seen.add(path[-1])
                 need = self._length(path[-1])
                 for more, each in enumerate(reversed(path) if need < NEVER else ()):
                     known = self._behind_fillers.get(each, NEVER)
