@@ -246,3 +246,30 @@ def test_near_its_limit_a_sentence_is_proposed_as_many_tokens_in_a_batch_as_alon
     (alone,) = decode(scorer, ["s004"], sentences[:1], max_length=[2], **how)
     together, _ = decode(scorer, ["s004", "s005"], sentences, max_length=[2, 0], **how)
     assert [each.tokens for each in together] == [each.tokens for each in alone] == [[2]]
+
+
+def test_plans_whose_fillers_lead_round_in_a_circle_end() -> None:
+    """The search did not end: some gaps are open again after as many fillers as before."""
+    table = np.log(np.random.default_rng(5612).dirichlet(np.full(10, 0.7), 10))
+    near = Pattern(((Form((2,)), Form((6,))), (Form((1, 7)),)), within=1)
+    other = Pattern(((Form((7,)), Form((9,)), Form((3, 9))), (Form((9,)),)), within=1)
+    middle = (Form((7,)), Form((1,)), Form((5,)))
+    last = Pattern(((Form((6, 9)),), middle, (Form((7, 5)),)), within=2, last=True)
+    demands = [near, near, near, other, last, last, Pattern(((Form((4,)),),), may_overlap=True)]
+    found = decode(
+        TableScorer(table, bos=0, eos=0),
+        ["s000"],
+        [demands],
+        prefix=[[1, 5, 3]],
+        max_length=[46],
+        boundary=[1, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+        closing=[0, 0, 1, 0, 0, 0, 0, 0, 0, 1],
+        starting=[1, 1, 1, 0, 1, 1, 0, 1, 1, 1],
+        joining=[0, 0, 0, 7, 2, 4, 6, 2, 0, 0],
+        beam_size=3,
+        algorithm="lookahead",
+        prune=3.0,
+        stop="likely",
+        length_penalty=0.0,
+    )
+    assert all(found[0][0].met)
