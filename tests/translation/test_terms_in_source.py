@@ -56,8 +56,12 @@ def test_a_term_that_the_draft_lacks_is_read(model: Model, read: set[str]) -> No
 
 
 def test_what_both_sources_find_more_probable_is_taken() -> None:
-    assert terms_in_source.is_better((-1.0, -0.2), (-0.8, -0.5))
-    assert not terms_in_source.is_better((-1.0, -0.4), (-0.8, -0.5))
+    assert terms_in_source.is_better((-0.88, -0.3), (-0.8, -0.5))
+    assert not terms_in_source.is_better((-0.88, -0.46), (-0.8, -0.5))
+
+
+def test_what_forgets_the_given_source_is_not_taken() -> None:
+    assert not terms_in_source.is_better((-1.0, -0.1), (-0.8, -0.5))
 
 
 def test_without_a_better_score_the_output_of_the_given_source_stays(

@@ -31,6 +31,9 @@ SAID = 0.3
 WEIGHT = 1.5
 """How much the score for the source with terms counts, next to that for the source as given."""
 
+MARGIN = 0.12
+"""How much less the score for the source as given may be."""
+
 COMPARED = 4
 """Outputs that are found with terms in the source, and compared."""
 
@@ -71,10 +74,11 @@ def search_with_terms_read(
     for (trial, new), old in zip(pairs, old_as_read, strict=True):
         scores = [(next(as_given).score, each.score) for each in new]
         of_old = trial.sentence.best.score, old[0].score if old else -np.inf
-        kept = _best_first(scores)
-        if is_better(scores[kept[0]], of_old):
-            found_best = [new[i] for i in kept][: document.settings.nbest]
-            compared.append(_Compared(worth(scores[kept[0]]), trial, found_best))
+        better = [i for i, each in enumerate(scores) if is_better(each, of_old)]
+        if better:
+            best = max(better, key=lambda i: worth(scores[i]))
+            kept = [new[i] for i in _from_best(scores, best)][: document.settings.nbest]
+            compared.append(_Compared(worth(scores[best]), trial, kept))
     for each in sorted(compared, key=lambda each: each.worth):  # the best comes last, and stays
         each.trial.begin().take(each.hypotheses, each.trial.sentence.assigned)
 
@@ -87,12 +91,8 @@ class _Compared(NamedTuple):
     hypotheses: Hypotheses
 
 
-def _best_first(scores: Sequence[tuple[float, float]]) -> list[int]:
-    """Return the index of the best scores, for the source as given and with the terms.
-
-    Behind it stand those that do not come before it by the score for the source as given.
-    """
-    best = max(range(len(scores)), key=lambda i: worth(scores[i]))
+def _from_best(scores: Sequence[tuple[float, float]], best: int) -> list[int]:
+    """Return the index of the best, and those that do not come before it by their first score."""
     return [best, *(i for i, (score, _) in enumerate(scores) if score < scores[best][0])]
 
 
@@ -134,8 +134,11 @@ def _without_torn(
 
 
 def is_better(new: tuple[float, float], old: tuple[float, float]) -> bool:
-    """Compare the scores of two outputs, each for the source as given and with the terms."""
-    return worth(new) > worth(old)
+    """Compare the scores of two outputs, each for the source as given and with the terms.
+
+    What is much worse for the source as given has forgotten something of it.
+    """
+    return new[0] >= old[0] - MARGIN and worth(new) > worth(old)
 
 
 def worth(scores: tuple[float, float]) -> float:

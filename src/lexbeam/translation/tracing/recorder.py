@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import InputError
+from lexbeam.search.beam import Hypothesis
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scorer
 from lexbeam.search.settings import Settings
@@ -64,7 +65,9 @@ class Recorder:
     def __init__(self, translator: Translator) -> None:
         self.translator = translator.watched_by(self)
         self._batch: BatchWatcher | None = None
-        self._searches: list[tuple[Hypotheses, SearchTrace]] = []
+        self._searches: list[tuple[Hypothesis | None, SearchTrace]] = []
+        """What was found, and the search that shows how; one for each of several outputs."""
+        self._made = 0
         self._sentences: list[Sentence] = []
         self.texts = 0
         """How many texts have been translated."""
@@ -79,15 +82,18 @@ class Recorder:
     def end(self, found: Sequence[Hypotheses]) -> None:
         """Keep what was seen of the batch."""
         assert self._batch is not None
-        outputs = [hypotheses[0].tokens if hypotheses else [] for hypotheses in found]
-        self._searches += zip(found, self._batch.searches(outputs), strict=True)
+        self._made += len(found)
+        for rank in range(max(map(len, found), default=0)):
+            ranked = [each[rank] if rank < len(each) else None for each in found]
+            outputs = [[] if each is None else each.tokens for each in ranked]
+            self._searches += zip(ranked, self._batch.searches(outputs), strict=True)
 
     def keep(self, texts: Sequence[Sequence[TranslatedSentence]]) -> None:
         """Find the searches that translations were made of, given their sentences."""
         for translated in (sentence for sentences in texts for sentence in sentences):
             tokens = translated.hypothesis.tokens  # which stay when the score is another
-            for hypotheses, search in self._searches:
-                if hypotheses and hypotheses[0].tokens is tokens:
+            for found, search in self._searches:
+                if found is not None and found.tokens is tokens:
                     shown = replace(search, source_tokens=translated.source_tokens)
                     sentence = Sentence(translated.source, translated.output, shown)
                     self._sentences.append(sentence)
@@ -98,7 +104,7 @@ class Recorder:
         return Trace(
             self._sentences,
             translation,
-            len(self._searches) - len(self._sentences),
+            self._made - len(self._sentences),
             self.translator.pieces,
             self.translator.info,
         )
