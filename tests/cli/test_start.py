@@ -35,7 +35,7 @@ def shell(command: str, given: str = LINES) -> subprocess.CompletedProcess[str]:
 def test_standard_error_that_takes_nothing_loses_no_output(errors: str) -> None:
     done = shell(f"$LEXBEAM translate --json {errors}")
     first, second = map(json.loads, done.stdout.splitlines())
-    assert (first["line"], second["translation"]) == (1, "Hallo.")
+    assert (first["line"], second["translation"]) == (1, "Hallo!")
     assert done.returncode == 1
 
 
@@ -66,12 +66,12 @@ def test_input_that_can_not_be_read_is_one_line() -> None:
 
 def test_a_closed_stream_is_not_taken_for_the_first_file_that_is_opened() -> None:
     done = shell("$LEXBEAM translate Hello. <&- 2>&-")
-    assert (done.stdout, done.returncode) == ("Hallo.\n", 0)
+    assert (done.stdout, done.returncode) == ("Hallo!\n", 0)
 
 
 def test_nobody_reading_ends_the_run_quietly() -> None:
     done = shell("$LEXBEAM translate | head -n 1; echo ${PIPESTATUS[0]}", "Hello.\n" * 300)
-    assert done.stdout in ("Hallo.\n1\n", "Hallo.\n0\n")
+    assert done.stdout in ("Hallo!\n1\n", "Hallo!\n0\n")
     assert done.stderr == ""
 
 
@@ -131,5 +131,5 @@ def test_an_interrupt_that_is_ignored_stays_so() -> None:
         process.send_signal(signal.SIGINT)
         process.stdin.write(b"Hello.\n")
         process.stdin.close()
-        assert process.stdout.read() == b"Hallo.\n"
+        assert process.stdout.read() == b"Hallo!\n"
         assert process.wait(60) == 0
