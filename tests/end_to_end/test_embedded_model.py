@@ -12,6 +12,7 @@ import pytest
 import lexbeam
 from helpers.timing import at_most
 from lexbeam.models import loading
+from lexbeam.translation.requests import TextRequest
 
 LARGEST = 15 * 2**20
 
@@ -281,12 +282,13 @@ def test_what_is_not_found_is_refused_and_never_reported_as_not_met(
     glossary = lexbeam.Glossary.from_terms({"house": "&amp;", "ﬁ": "ﬁ"})
     asked = [{"order": ["&amp;", "&amp;ﬁ"], "count": 2}]
     text = "ﬁ. Open the file&amp;&amp;. The house is big. ﬁ\n"
-    try:
-        result = translator.translate(text, asked, prefix="ﬁ ", glossary=glossary)
-    except lexbeam.ConstraintError as error:
-        assert "&amp;ﬁ" in str(error)
+    request = TextRequest(text, asked, prefix="ﬁ ", glossary=glossary)
+    (found,) = translator.translate_each([request])
+    if isinstance(found, lexbeam.LexbeamError):
+        assert isinstance(found, lexbeam.ConstraintError)
+        assert "&amp;ﬁ" in str(found)
     else:
-        assert result.constraints[0].met
+        assert found.constraints[0].met
 
 
 def test_spaces_around_what_is_kept_stay_out_of_the_prefix(translator: lexbeam.Translator) -> None:

@@ -62,8 +62,9 @@ def test_a_combining_mark_behind_a_line_does_not_become_part_of_a_tag(
 ) -> None:
     asked = [{"text": "\u0301x", "source": "x"}]
     found = model.translate("Hello.<br>x", asked, keep=["markup"])
-    assert found.text.replace("! ", "!") == "Hallo!<br> \u0301x"
-    assert [report.span for report in found.constraints] == [(11, 13), (6, 10)]
+    assert found.text.endswith("<br> \u0301x")
+    shown = [found.text[slice(*report.span)] for report in found.constraints if report.span]
+    assert shown == ["\u0301x", "<br>"]
 
 
 def test_what_hiding_does_not_give_is_searched_for(model: lexbeam.Translator) -> None:
