@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lexbeam.search.arrays import Tokens
 from lexbeam.text.spelling import SourceText
 from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.text_edits import Edit, Edits
 
 
 class TermInSource(NamedTuple):
@@ -27,29 +28,8 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, text: str, terms: Sequence[TermInSource], source: SourceText) -> Reading:
-        """Read a sentence with terms, which are given from left to right and do not overlap."""
-        written, places = _write(text, terms)
-        spans = [_in_given(span, terms, places) for span in source.token_spans(written)]
-        return cls(tuple(source.encode(written)), spans)
-
-
-def _write(text: str, terms: Sequence[TermInSource]) -> tuple[str, list[Span]]:
-    """Return a sentence with terms in place of their sources, and where they stand in it."""
-    written, at, places = "", 0, []
-    for term in terms:
-        written += text[at : term.start]
-        places.append((len(written), len(written) + len(term.text)))
-        written += term.text
-        at = term.end
-    return written + text[at:], places
-
-
-def _in_given(span: Span, terms: Sequence[TermInSource], places: Sequence[Span]) -> Span:
-    """Return where a token of a sentence with terms stands in the sentence as it was given."""
-    moved = 0
-    for term, (start, end) in zip(terms, places, strict=True):
-        if span[0] < end and span[1] > start:
-            return term.start, term.end
-        if span[0] >= end:
-            moved = term.end - end
-    return span[0] + moved, span[1] + moved
+        """Read a sentence with terms, which do not overlap."""
+        edits = Edits(Edit(term.start, term.end - term.start, term.text) for term in terms)
+        read, to_given = edits.apply(text), edits.inverse(text)
+        spans = [to_given.moved(span) for span in source.token_spans(read)]
+        return cls(tuple(source.encode(read)), spans)

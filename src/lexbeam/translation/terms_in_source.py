@@ -209,11 +209,12 @@ def _says(
 
 def score_sentences(document: Document) -> JobGenerator[None]:
     """Give the outputs of sentences that were read with terms their scores for the given source."""
-    for sentence in document.sentences:
-        if sentence.terms:
-            found = [(sentence, each) for each in sentence.hypotheses]
-            scored = yield from score_as_given(document, found)
-            sentence.hypotheses = sorted(scored, key=lambda each: -each.score)
+    read = [sentence for sentence in document.sentences if sentence.terms]
+    found = [(sentence, each) for sentence in read for each in sentence.hypotheses]
+    scored = iter((yield from score_as_given(document, found)))
+    for sentence in read:
+        with_scores = [next(scored) for _ in sentence.hypotheses]
+        sentence.hypotheses = sorted(with_scores, key=lambda each: -each.score)
 
 
 def score_as_given(
