@@ -160,7 +160,7 @@ def test_the_trace_opens(page: Page) -> None:
 
 
 def test_a_word_lights_up_its_source(page: Page) -> None:
-    write(page, "Hello. Restart the computer.", "Hallo. Starten Sie den Computer neu.")
+    write(page, "Hello! Restart the computer.", "Hallo! Starten Sie den Computer neu.")
     page.hover('.word:text-is("Computer")')
     assert page.text_content("#backdrop mark") == "computer"
 
