@@ -10,7 +10,12 @@ import pytest
 
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
-from lexbeam.translation.repair import _avoid_what_came_back, _goes_on_with_any, _unmet
+from lexbeam.translation.repair import (
+    INVENTED,
+    _avoid_what_came_back,
+    _goes_on_with_any,
+    _unmet,
+)
 from lexbeam.translation.sentence import Piece
 from lexbeam.translation.translator import Translator
 
@@ -102,8 +107,37 @@ def test_what_has_come_back_twice_is_listed_once() -> None:
     )
     found = Hypothesis([5, 6, 5, 6], -1.0, -4.0, [], True)
     prefix = SimpleNamespace(spellings=())
-    sentence = SimpleNamespace(avoid=[(5,)], hypotheses=[found], assigned=[], prefix=prefix)
-    given: Any = document, sentence, True
+    searched = {"hypotheses": [found], "assigned": [], "searched": [], "prefix": prefix}
+    sentence = SimpleNamespace(avoid=[(5,)], **searched)
+    given: Any = document, sentence, 0
     assert _avoid_what_came_back(*given)
     assert sentence.avoid == [(5,), Beginning((5, 6))]
     assert not _avoid_what_came_back(*given)
+
+
+@pytest.mark.parametrize(
+    ("turn", "constraints", "found"),
+    [(0, 1, True), (INVENTED - 1, 1, True), (INVENTED, 1, False), (0, 40, False)],
+)
+def test_what_is_invented_is_searched_for_in_a_few_turns_and_beside_few_constraints(
+    turn: int, constraints: int, found: bool
+) -> None:
+    document = SimpleNamespace(
+        shown=lambda _: [],
+        text_of=lambda *_: "12 a",
+        find_invented=lambda _: [(0, 2)],
+        target=SimpleNamespace(tokens_at=lambda *_: (7,)),
+        avoidance=SimpleNamespace(
+            find=lambda _: [], find_parts=lambda _: ([], []), tokens=[], inside=()
+        ),
+    )
+    sentence = SimpleNamespace(
+        avoid=[],
+        hypotheses=[Hypothesis([7, 5], -1.0, -2.0, [], True)],
+        assigned=[],
+        searched=[None] * constraints,
+        prefix=SimpleNamespace(spellings=()),
+    )
+    given: Any = document, sentence, turn
+    assert _avoid_what_came_back(*given) == found
+    assert sentence.avoid == [(7,)] * found

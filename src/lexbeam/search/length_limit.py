@@ -182,8 +182,7 @@ class LengthLimit:
             in_time, closed = ~is_late[:, :width], is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
-            in_time = _first_in_time(scores.top_ids, late, most)
-            closed = late(rows, tokens)
+            in_time, closed = _first_in_time(scores.top_ids, tokens, late, most)
         # A sentence alone is proposed as many more as its own phrases have tokens.
         proposed = most + self._remaining.alphabets[self._sentences[sentence]]
         in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
@@ -225,20 +224,21 @@ class LengthLimit:
 
 
 def _first_in_time(
-    ids: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: IntArray
-) -> BoolArray:
+    ids: IntArray, others: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: IntArray
+) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
     What stands behind them is not looked at: mostly the first ones are in time, and it may be
-    long work to know that a token is.
+    long work to know that a token is. Also return which of the others are late.
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows = np.arange(len(ids))
-    width = int(most.max(initial=0))
-    for some in (slice(0, width), slice(width, None)):
-        in_time[rows, some] = ~late(rows, ids[rows, some])
-        in_time[rows, some] &= in_time[rows].cumsum(axis=1)[:, some] <= most[rows, None]
-        rows = rows[in_time[rows].sum(axis=1) < most[rows]]
-        if not len(rows) or ids.shape[1] <= width:
-            break
-    return in_time
+    width = min(int(most.max(initial=0)), ids.shape[1])
+    is_late = late(rows, np.concatenate((ids[:, :width], others), axis=1))
+    in_time[:, :width] = ~is_late[:, :width]
+    in_time &= in_time.cumsum(axis=1) <= most[:, None]
+    rows = rows[in_time.sum(axis=1) < most]
+    if len(rows) and ids.shape[1] > width:
+        in_time[rows, width:] = ~late(rows, ids[rows, width:])
+        in_time[rows] &= in_time[rows].cumsum(axis=1) <= most[rows, None]
+    return in_time, is_late[:, width:]

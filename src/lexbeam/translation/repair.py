@@ -28,9 +28,13 @@ from lexbeam.translation.spoilt import is_spoilt
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
 
+INVENTED = 3
+"""So many turns look for a translation without what is invented: nobody has forbidden it."""
+
 _FEW = 16
-"""With more constraints than this, what was given up is not searched for in another way: in a beam
-that so many share, a second search finds little, and takes as long as the first."""
+"""With more constraints than this, what was given up is not searched for in another way, nor is
+what is invented: in a beam that so many share, a second search finds little, and takes as long as
+the first."""
 
 
 def repair(document: Document) -> JobGenerator[None]:
@@ -44,7 +48,7 @@ def repair(document: Document) -> JobGenerator[None]:
         broken = [
             sentence
             for number, sentence in enumerate(document.sentences)
-            if _avoid_what_came_back(document, sentence, turn == 0)
+            if _avoid_what_came_back(document, sentence, turn)
             | _respell_missing(document, sentence, turn == 0 and _is_worth_it(document, sentence))
             | _require_more(document, sentence)
             | recount(document, sentence)
@@ -89,7 +93,7 @@ def _is_worth_it(document: Document, sentence: SentenceState) -> bool:
     return _has_few(sentence) and not is_spoilt(document, sentence)
 
 
-def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first: bool) -> bool:
+def _avoid_what_came_back(document: Document, sentence: SentenceState, turn: int) -> bool:
     """Avoid the tokens by which avoided words came back: there is more than one way.
 
     What is invented by going on with something demanded is avoided in the first turn only: a
@@ -97,15 +101,17 @@ def _avoid_what_came_back(document: Document, sentence: SentenceState, is_first:
     Return whether there was anything to do.
     """
     known = _banned(sentence)
+    look_for_invented = turn < INVENTED and _has_few(sentence)
     demanded = document.shown(sentence)
     ids = [way.ids for way in (*demanded, *sentence.prefix.spellings)]
     for hypothesis in sentence.hypotheses:
         text = document.text_of(sentence, hypothesis)
         avoided = document.avoidance.find(text)
-        for span in (*avoided, *_invented(document, sentence, text)):
+        invented = _invented(document, sentence, text) if look_for_invented else []
+        for span in (*avoided, *invented):
             tokens = document.target.tokens_at(hypothesis.tokens, span, demanded)
             needed = any(find_subsequence(each, tokens) for each in ids)
-            needed |= not is_first and span not in avoided and _goes_on_with_any(tokens, ids)
+            needed |= turn > 0 and span not in avoided and _goes_on_with_any(tokens, ids)
             sentence.avoid = list(dict.fromkeys((*sentence.avoid, *document.avoidance.tokens)))
             if not needed:
                 came_back = [tokens]

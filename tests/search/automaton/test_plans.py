@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -15,6 +16,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import followed_plans, plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.moves import Moves
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.shortest_paths import NEVER
@@ -340,3 +342,30 @@ def test_of_states_with_room_to_spare_few_plans_are_followed(
             assert known.min() <= left - 1
             here, left = after.take(np.array([known.argmin()])), int(known.min())
         assert not automaton.layouts[0].hard & ~unpack_bits(here.seen, 0)
+
+
+def test_it_is_known_where_many_fillers_lead() -> None:
+    far = 0
+    for number in range(400):
+        problem = draw(Random(f"fillers {number}"))
+        for sentence in problem.sentences:
+            try:
+                automaton, size, eos = compiled(problem, sentence)
+            except ConstraintError:
+                continue
+            tokens = np.array([token for token in range(size) if token != eos])
+            moves = Moves(automaton, 0, tokens, SideBySide(automaton, 0))
+            if moves.filler is None:
+                continue
+            for states in islice(reachable(automaton, tokens.tolist()), 30):
+                rest, rows, fillers = moves.take_all_fillers(states)
+                after = states
+                for _ in range(int(fillers[0]) if len(rows) else 0):
+                    assert moves.keys(after) != moves.keys(rest)
+                    after, is_open = moves.take_filler(after)
+                    assert is_open.all()
+                if len(rows):
+                    assert moves.keys(after) == moves.keys(rest)
+                    assert moves.keys(moves.take_filler(rest)[0]) == moves.keys(rest)
+                    far += int(fillers[0]) > 2
+    assert far > 100

@@ -7,8 +7,8 @@ more, and the end of a word that would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from lexbeam.search.arrays import (
     Bits,
     BoolArray,
     IntArray,
+    SparseBits,
+    leave_out_empty,
     pack_bits,
     pack_rows,
     pack_rows_of_bits,
@@ -31,15 +33,18 @@ from lexbeam.search.automaton.whole_words import WordBoundaries
 class ExactCounts:
     """What each node bans once a phrase has occurred often enough."""
 
-    held: list[Bits]
+    held: list[SparseBits]
     """Bits that are all set if the word may not end here. # shape of each array: (nodes,)"""
     ban_tokens: IntArray  # shape: (nodes, banned)
-    ban_bits: Bits
+    ban_bits: SparseBits
     """Bits that are all set if the token is banned. # shape of each array: (nodes, banned)"""
     by_seen: BoolArray
     """Whether what waits for the end of its word counts, because the token ends the word.
     # shape: (nodes, banned)"""
     words: WordBoundaries | None
+    _held_last: list[tuple[States, BoolArray]] = field(default_factory=list, compare=False)
+    """The states that were asked about last: a step of the search asks several times."""
+    _banned_last: list[tuple[States, IntArray]] = field(default_factory=list, compare=False)
 
     @classmethod
     def compile(
@@ -65,32 +70,43 @@ class ExactCounts:
         ended = np.ones(tokens.shape, np.bool_) if words is None else words.ended(tokens)
         return cls(
             [
-                pack_bits([row[i] if i < len(row) else 0 for row in waiting], bit_arrays)
+                leave_out_empty(
+                    pack_bits([row[i] if i < len(row) else 0 for row in waiting], bit_arrays)
+                )
                 for i in range(layers)
             ],
             tokens,
-            pack_rows_of_bits([[bits for _, bits in row] for row in rows], bit_arrays),
+            leave_out_empty(
+                pack_rows_of_bits([[bits for _, bits in row] for row in rows], bit_arrays)
+            ),
             ended,
             words,
         )
 
     def hold(self, states: States) -> BoolArray:
         """Return a mask of those whose word is one too many if it ends here."""
-        held = np.zeros(states.node.shape, np.bool_)
-        for layer in self.held:
-            held |= _are_set([bits[states.node] for bits in layer], states.met)
-        return held
+        if not self._held_last or self._held_last[0][0] is not states:
+            held = np.zeros(states.node.shape, np.bool_)
+            for layer in self.held:
+                held |= _are_set(layer, states.node, states.met)
+            self._held_last[:] = [(states, held)]
+        return self._held_last[0][1]
 
     def ban(self, states: States) -> IntArray:
         """Return the tokens that would complete a phrase once too often. # shape: (…, banned)."""
-        node = states.node
-        tokens, by_seen = self.ban_tokens[node], self.by_seen[node]
-        have = [
-            np.where(by_seen, seen[..., None], met[..., None])
-            for seen, met in zip(states.seen, states.met, strict=True)
-        ]
-        full = _are_set([bits[node] for bits in self.ban_bits], have)
-        return np.where(full, tokens, PAD)
+        if not self._banned_last or self._banned_last[0][0] is not states:
+            node = states.node
+            by_seen = self.by_seen[node]
+            have = {
+                number: np.where(
+                    by_seen, states.seen[number][..., None], states.met[number][..., None]
+                )
+                for number, _ in self.ban_bits
+            }
+            full = _are_set(self.ban_bits, node, have)
+            banned = np.where(full, self.ban_tokens[node], PAD)
+            self._banned_last[:] = [(states, banned)]
+        return self._banned_last[0][1]
 
     def exceeds(self, states: States, tokens: IntArray) -> BoolArray:
         """Return a mask of the tokens after which a phrase has occurred once too often.
@@ -117,11 +133,16 @@ def _is_held(goal: Goal, can_hold: bool) -> bool:
     return goal.waits and can_hold
 
 
-def _are_set(wanted: Sequence[NDArray[np.uint64]], have: Sequence[NDArray[np.uint64]]) -> BoolArray:
-    """Return a mask of where there are wanted bits and all of them are set."""
-    some, lacking = wanted[0], wanted[0] & ~have[0]
-    for bits, present in zip(wanted[1:], have[1:], strict=True):
+def _are_set(
+    table: SparseBits,
+    rows: IntArray,
+    have: Bits | Mapping[int, NDArray[np.uint64]],
+) -> BoolArray:
+    """Return a mask of the rows of a table that have bits and of which all are set."""
+    some, lacking = np.zeros((2, 1), np.uint64)
+    for number, array in table:
+        bits = array[rows]
         some = some | bits
-        lacking = lacking | (bits & ~present)
+        lacking = lacking | (bits & ~have[number])
     are_set: BoolArray = (some != 0) & (lacking == 0)
     return are_set

@@ -47,6 +47,7 @@ class FollowedPlans:
         parts = len(automaton.layouts[sentence].hard_tokens)
         self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
         self._tries_left = self._most_tries
+        self._least_refused = 0  # what was too long when nothing was short enough to be followed
 
     def follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
@@ -58,11 +59,20 @@ class FollowedPlans:
         keys = self._moves.keys(states)
         first = {key: number for number, key in enumerate(keys) if key not in self._known}
         if first and left >= 0:
-            first = self._leave_out_early(states, first, left)
-            first = self._choose(states, first, left) if first else first
+            first = self._choose_to_follow(states, first, left)
         if first:
             self._follow(states.take(np.array(list(first.values()))), list(first))
         return np.array([self._length(key) for key in keys], np.int64)
+
+    def _choose_to_follow(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
+        """Return those of new states, given by their index, whose plans are followed now."""
+        affordable = max(self._tries_left, 0) // (_SHARE * MOST_ASKED)
+        if affordable < max(self._least_refused // 2, 1):  # There is time only for what is done.
+            self._least_refused -= 1
+            done = self._moves.is_done(states)
+            return {key: number for key, number in new.items() if done[number]}
+        new = self._leave_out_early(states, new, left)
+        return self._choose(states, new, left) if new else new
 
     def _length(self, key: Key) -> int:
         """Return the length of the shortest plan that is known of a state."""
@@ -77,45 +87,17 @@ class FollowedPlans:
         unknown = {key: new[key] for key in new if key not in self._behind_fillers}
         if unknown and self._moves.filler is not None:
             rows = np.array(list(unknown.values()))
-            after = self._take_fillers(states.take(rows), list(unknown), left)
-            for key in unknown:
-                path, seen = [key], {key}
-                while path[-1] in after and self._length(path[-1]) >= NEVER:
-                    if after[path[-1]] in seen:  # Fillers lead round in a circle.
-                        break
-                    path.append(after[path[-1]])
-                    seen.add(path[-1])
-                need = self._length(path[-1])
-                for more, each in enumerate(reversed(path) if need < NEVER else ()):
-                    known = self._behind_fillers.get(each, NEVER)
-                    self._behind_fillers[each] = min(need + more, known)
+            rest, rows, fillers = self._moves.take_all_fillers(states.take(rows))
+            keys = self._moves.keys(rest)
+            at_rest = {key: number for number, key in enumerate(keys) if key not in self._known}
+            chosen = self._choose(rest, at_rest, left) if at_rest else {}
+            if chosen:
+                self._follow(rest.take(np.array(list(chosen.values()))), list(chosen))
+            here = list(unknown)
+            for row, key, more in zip(rows.tolist(), keys, fillers.tolist(), strict=True):
+                if self._known.get(key, NEVER) < NEVER:
+                    self._behind_fillers[here[row]] = self._known[key] + more
         return {key: new[key] for key in new if self._behind_fillers.get(key, NEVER) > left}
-
-    def _take_fillers(self, states: States, keys: list[Key], left: int) -> dict[Key, Key]:
-        """Return where fillers lead from states, and from there; follow plans where they end."""
-        after: dict[Key, Key] = {}
-        for taken in range(left):
-            states, is_open = self._moves.take_filler(states)
-            reached = self._moves.keys(states)
-            from_keys = [keys[number] for number in np.flatnonzero(is_open).tolist()]
-            at_rest, going = {}, {}
-            for number, (before, key) in enumerate(zip(from_keys, reached, strict=True)):
-                if key in self._known:
-                    after[before] = key
-                elif key == before:
-                    at_rest[key] = number
-                else:
-                    after[before] = key
-                    if key not in after and key not in self._behind_fillers:
-                        going[key] = number
-            if at_rest:
-                chosen = self._choose(states, at_rest, left - taken)
-                if chosen:
-                    self._follow(states.take(np.array(list(chosen.values()))), list(chosen))
-            if not going:
-                break
-            states, keys = states.take(np.array(list(going.values()))), list(going)
-        return after
 
     def _choose(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans may be followed now."""
@@ -123,6 +105,8 @@ class FollowedPlans:
         enough = self._enough.needs(states.take(np.array([new[key] for key in keys])))
         order = enough.argsort(kind="stable")
         fits = (enough[order] * MOST_ASKED).cumsum() <= max(self._tries_left, 0) // _SHARE
+        # A token leaves about one less to do, so it makes no sense to ask again soon.
+        self._least_refused = 0 if fits[0] else int(enough[order[0]])
         fits &= enough[order] <= left
         return {keys[number]: new[keys[number]] for number in order[fits].tolist()}
 

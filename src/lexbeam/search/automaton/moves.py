@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_bits
+from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
@@ -35,6 +35,9 @@ class Moves:
         self.filler = _find_filler(automaton, sentence, tokens)
         """One of the tokens that is in no phrase and begins a word, if there is one."""
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
+        registers = automaton.layouts[sentence].registers
+        self._registers = [each for each in registers if each.length > 1 or not each.stays]
+        self._at_rest: dict[Key, bool] = {}
 
     def keys(self, states: States) -> list[Key]:
         """Return what tells states apart; what was seen follows from node and what was met."""
@@ -91,6 +94,56 @@ class Moves:
         if strict is not None:
             is_open &= ~strict
         return after.take(np.flatnonzero(is_open)), is_open
+
+    def take_all_fillers(self, states: States) -> tuple[States, IntArray, IntArray]:
+        """Take fillers until they make no difference, wherever they may follow.
+
+        Return the states at rest, the indices of the states that come to them, and the number of
+        fillers. After the first one only registers change, so that it is known where more lead.
+        """
+        after, is_open = self.take_filler(states)
+        rows = np.flatnonzero(is_open)
+        met, steps = self._run_out(after.met)
+        same = after.node == states.node[rows]
+        for before, behind in zip(states.met, after.met, strict=True):
+            same &= before[rows] == behind
+        rest = self._automaton.at(after.node, met)
+        stays = self._stay_at_rest(rest)
+        fillers = np.where(same, 0, steps + 1)
+        return rest.take(np.flatnonzero(stays)), rows[stays], fillers[stays]
+
+    def _run_out(self, met: Bits) -> tuple[Bits, IntArray]:
+        """Return what is met after more words than any part waits for, and after how many.
+
+        # shape of the second: as the bits, (states,)
+        """
+        arrays, steps = list(met), np.zeros(met[0].shape if met else (0,), np.int64)
+        one = np.uint64(1)
+        for register in self._registers:
+            number, first = divmod(register.first, 64)
+            bits = np.uint64(register.bits >> (64 * number))
+            ages = arrays[number] & bits
+            if not ages.any():
+                continue
+            youngest = np.bitwise_count((ages & (~ages + one)) - one).astype(np.int64) - first
+            lasts = min(register.limit + 1, register.length) if register.forms else register.length
+            more = (register.length - 1 if register.stays else lasts) - youngest
+            steps = np.maximum(steps, np.where(ages != 0, more, 0))
+            top = np.uint64(register.top >> (64 * number)) if register.stays else np.uint64(0)
+            arrays[number] = np.where(ages != 0, (arrays[number] & ~bits) | top, arrays[number])
+        return tuple(arrays), steps
+
+    def _stay_at_rest(self, states: States) -> BoolArray:
+        """Return a mask of the states after which a filler may follow and changes nothing."""
+        keys = self.keys(states)
+        new = {key: row for row, key in enumerate(keys) if key not in self._at_rest}
+        if new:
+            self._at_rest.update(dict.fromkeys(new, False))
+            after, is_open = self.take_filler(states.take(np.array(list(new.values()))))
+            before = [key for key, stays in zip(new, is_open.tolist(), strict=True) if stays]
+            reached = zip(before, self.keys(after), strict=True)
+            self._at_rest.update((key, key == behind) for key, behind in reached)
+        return np.array([self._at_rest[key] for key in keys], np.bool_)
 
     def is_done(self, states: States) -> BoolArray:
         """Return a mask of the states in which an output may end."""
