@@ -232,7 +232,8 @@ def _search_thoroughly(
     What has to stand before a term is mostly found at once. Where it is not, the output is much
     worse than it would have to be, and reads so. The same where a draft does not show when a term
     is due. What has yet to say the term must not be dropped for its lag then. An output that
-    runs on is not made good by that.
+    runs on is not made good by that, and what has to stand before parts of a pattern, such as a
+    gap, is another matter.
     """
     keeps_all = replace(document.settings.of_search, lag=None)
     costly = [
@@ -240,7 +241,11 @@ def _search_thoroughly(
         for each in sentences
         if _cost(document, each) > COSTLY or not _has_places(document, each)
     ]
-    costly = [each for each in costly if not is_spoilt(document, each)]
+    costly = [
+        each
+        for each in costly
+        if not is_spoilt(document, each) and not _has_parts_tied(document, each)
+    ]
     looks = [document.job(each, each.assigned, keeps_all, thorough=True) for each in costly]
     try:
         found = (yield looks) if looks else []
@@ -248,6 +253,12 @@ def _search_thoroughly(
         return
     for sentence, hypotheses in zip(costly, found, strict=True):
         sentence.add(hypotheses, document.settings.nbest)
+
+
+def _has_parts_tied(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a tied constraint of a sentence has several parts."""
+    tied = [sentence.assigned[index] for index in document.ties(sentence, sentence.assigned)]
+    return any(piece.last - piece.first > 1 for piece in tied)
 
 
 def _add_draft(document: Document, sentence: SentenceState) -> None:
