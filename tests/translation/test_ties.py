@@ -17,7 +17,7 @@ from lexbeam.search.settings import Settings
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import ties
 from lexbeam.translation.document import Document
-from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledPrefix
 
 FACTORY = "The company wants to build a new factory in Berlin."
@@ -134,10 +134,12 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
     cost: float, terms: int, attention: list[float], is_searched: bool
 ) -> None:
     sentence = _searched(cost, attention)
+    sentence.assigned = [Piece(unit, 0, 1) for unit in range(terms)]
     settings = Settings(lag=3.0)
     document = SimpleNamespace(
         settings=SimpleNamespace(of_search=settings, nbest=1),
         ties=lambda *_: dict.fromkeys(range(terms), (1,)),
+        demand=lambda _: SimpleNamespace(parts=[[]]),
         job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
     )
     better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -99.0, -99.0, [], True)
@@ -151,13 +153,19 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
         assert (sentence.best is found) == (is_searched and found is better)
 
 
-@pytest.mark.parametrize(("length", "is_searched"), [(2, True), (60, False)])
-def test_what_runs_on_is_not_searched_once_more(length: int, is_searched: bool) -> None:
+@pytest.mark.parametrize(
+    ("length", "parts", "is_searched"), [(2, 1, True), (60, 1, False), (2, 2, False)]
+)
+def test_what_runs_on_or_has_several_parts_is_not_searched_once_more(
+    length: int, parts: int, is_searched: bool
+) -> None:
     sentence = _searched(13.1, [0.4, 0.6])
+    sentence.assigned = [Piece(0, 0, parts)]
     sentence.take([replace(sentence.best, tokens=[8] * length)], [])
     document = SimpleNamespace(
         settings=SimpleNamespace(of_search=Settings(), nbest=1),
         ties=lambda *_: {0: (1,)},
+        demand=lambda _: SimpleNamespace(parts=[[]] * parts),
         job=lambda *_, thorough: thorough,
     )
     generator = ties._search_thoroughly(cast("Document", document), [sentence])
