@@ -23,7 +23,7 @@ from lexbeam.translation.sentence import Piece, SentenceState
 
 ROUNDS = 3
 """How often demands that are missing from a text of several sentences are placed."""
-MOST_TRIALS = 8
+MOST_TRIALS = 6
 """Constraints that are tried in a sentence, on average: each trial is a search."""
 FEWEST_TRIALS = 2
 """Sentences in which each constraint is tried at least."""

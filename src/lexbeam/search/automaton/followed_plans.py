@@ -21,8 +21,8 @@ _WIDTH = 128
 """States that are kept side by side at most when a short output is looked for."""
 
 _MOST_WORK = 1_000_000
-"""Tokens that may be tried to follow plans of a sentence, times the parts of its constraints; as
-many again may be tried to find a short output."""
+"""Tokens that may be tried to find a short output of a sentence, times the parts of its
+constraints. A third of it may be tried to follow plans."""
 
 _SHARE = 64
 """This part of what is left of the tries may be made at a time."""
@@ -46,7 +46,7 @@ class FollowedPlans:
         self._behind_fillers: dict[Key, int] = {}  # the lengths of plans that begin with fillers
         parts = len(automaton.layouts[sentence].hard_tokens)
         self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
-        self._tries_left = self._most_tries
+        self._tries_left = self._most_tries // 3
         self._least_refused = 0  # what was too long when nothing was short enough to be followed
 
     def follow_all(self, states: States, left: int) -> IntArray:
