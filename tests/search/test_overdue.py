@@ -86,3 +86,26 @@ def test_a_batch_gives_what_its_sentences_give() -> None:
 @pytest.mark.parametrize("algorithm", ["dba", "beam"])
 def test_the_searches_of_the_paper_are_left_as_they_are(algorithm: str) -> None:
     assert length(3, [LAST], algorithm=algorithm) > LIMIT - 3
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_output_that_may_not_end_does_not_run_on_either(compiled: bool) -> None:
+    """What it still has to say is improbable anywhere, so it would wait until the limit."""
+    table = np.full((7, 7), 1e-9)
+    table[:, [1, 3, 5]] = 0.3
+    table[:, 2], table[:, 6] = 0.05, 1e-30
+    table[1, 1], table[3, 3] = 0.4, 0.4
+    scorer = TableScorer(np.log(table), bos=BOS, eos=END)
+    hard: list[Any] = [(6, 6, 6, 2), (6, 2, 6, 5)]
+    with switched(compiled):
+        for source in (3, 12):
+            patience = likely_longest(np.array([1.1 * source]), 0)[0]
+            given: dict[str, Any] = {"max_length": LIMIT, "algorithm": "lookahead"}
+            for size in (1, 3):
+                (found,) = decode(scorer, [[0] * source], [hard], beam_size=size, **given)
+                assert all(found[0].met)
+                assert len(found[0].tokens) <= patience + 2 * EVERY + 8 + 8
+            others: list[Any] = [[], hard, [(1,)]]
+            sources = [[0] * 3, [0] * source, [0] * 5]
+            together = decode(scorer, sources, others, beam_size=3, **given)
+            assert together[1] == found

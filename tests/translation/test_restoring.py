@@ -80,9 +80,26 @@ def test_what_hiding_does_not_give_is_searched_for(model: lexbeam.Translator) ->
     assert all(report.met for report in twice.constraints[:2])
 
 
-def test_nothing_is_hidden_where_a_tag_would_be_left() -> None:
-    text = "Click <c<code>ode> the button."
-    assert read(text) == text
+@pytest.mark.parametrize(
+    ("text", "what_is_read"),
+    [
+        ("Click <c<code>ode> the button.", "Click the button."),
+        ("Click <c<b>o<i>de> the <b>button</c<i>ode>.", "Click the button."),
+        ("Click <a<a<a>>> the button.", "Click the button."),
+        ("Click " + "<a" * 20 + ">" * 20, "Click " + "<a" * 20 + ">" * 20),
+    ],
+)
+def test_a_tag_that_would_be_left_is_hidden_with_those_inside_it(
+    text: str, what_is_read: str
+) -> None:
+    assert read(text) == what_is_read
+
+
+def test_tags_inside_tags_come_back(model: lexbeam.Translator) -> None:
+    text = "The <co<b>de>dog</co<b>de> sleeps."
+    found = model.translate(text, keep=["markup"])
+    assert found.text == "Der <co<b>de>Hund</co<b>de> schläft."
+    assert all(report.met for report in found.constraints)
 
 
 def test_other_words_do_not_matter() -> None:

@@ -5,12 +5,14 @@ import pytest
 from lexbeam.translation.tags import find_pairs, is_tag, parts_words, stands_for_word
 
 
-@pytest.mark.parametrize("tag", ["<b>", "</b>", "<br/>", '<a href="x > y">', "<!-- x -->"])
+@pytest.mark.parametrize(
+    "tag", ["<b>", "</b>", "<br/>", '<a href="x > y">', "<!-- x -->", "<co<b>de>", "<a<b<i>>>"]
+)
 def test_a_tag_is_one_tag(tag: str) -> None:
     assert is_tag(tag)
 
 
-@pytest.mark.parametrize("text", ["<b>x</b>", "b", "<5>", "&amp;", "< b>", "<b"])
+@pytest.mark.parametrize("text", ["<b>x</b>", "b", "<5>", "&amp;", "< b>", "<b", "<b><i>", "<b<i>"])
 def test_all_else_is_none(text: str) -> None:
     assert not is_tag(text)
 
@@ -25,6 +27,7 @@ def test_all_else_is_none(text: str) -> None:
         (["</b>", "<br/>", "<i>", "<!-- x -->"], []),
         (["<b>", "<br>", "</b>", "</b>"], [(0, 2)]),
         (["<B>", "</b>"], [(0, 1)]),
+        (["<co<b>de>", "<b>", "</c<i>ode>"], [(0, 2)]),
     ],
 )
 def test_pairs_are_nested(tags: list[str], pairs: list[tuple[int, int]]) -> None:

@@ -32,7 +32,7 @@ from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold, read_ends
 from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
-from lexbeam.search.step import SearchStep
+from lexbeam.search.step import SearchStep, sentence_of
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
 from lexbeam.search.ties import WINDOWS, Ties, read_ties
 from lexbeam.search.whole_step import WholeStep
@@ -222,6 +222,7 @@ class Search:
             number += 1
             if self.step.overdue is not None:
                 self.step.overdue.look(number, self.beam)
+                self.bring_limits_near(number)
             if self.whole_step.covers(number, self.policy):
                 self.advance(number)
                 continue
@@ -235,6 +236,15 @@ class Search:
             self.show(chosen, number)
             self.remove_done(number)
         return self.results
+
+    def bring_limits_near(self, number: int) -> None:
+        """Leave outputs that run on without getting on hardly more room than they need."""
+        late = None if self.step.overdue is None else self.step.overdue.newly_late
+        if late is None or self.beam.states is None:
+            return
+        live = np.flatnonzero(self.beam.live)
+        self.step.limit.set_step(number)
+        self.step.limit.bring_near(late, self.beam.states.take(live), sentence_of(self.beam, live))
 
     def advance(self, number: int) -> None:
         """Take a step that the compiled kernel covers: all of the above, but for what has ended."""

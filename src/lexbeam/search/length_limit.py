@@ -13,6 +13,9 @@ from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.states import States
 from lexbeam.search.scorer import Scores
 
+_SPARE = 8
+"""Tokens that an output may have beyond what it needs, when its limit is brought near."""
+
 
 class LengthLimit:
     """What the limits of a batch forbid at one step. For most steps that is nothing."""
@@ -62,6 +65,24 @@ class LengthLimit:
         self._step = step
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
+
+    def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> None:
+        """Leave outputs of some sentences hardly more room than their constraints still need.
+
+        ``here`` are the states of the hypotheses, ``sentence`` says whose they are.
+        """
+        rows = np.flatnonzero(sentences[sentence])
+        if self._remaining is None or not len(rows):
+            return
+        sentence = sentence[rows]
+        left = (self.limits - self._step)[sentence]
+        need = self._remaining.needs(here.take(rows), self._sentences[sentence], left)
+        most = np.full(len(self.limits), -1)
+        np.maximum.at(most, sentence, np.where(need <= left, need, -1))
+        nearer = np.minimum(self.limits, self._step + most + _SPARE)
+        self.limits = np.where(most >= 0, nearer, self.limits)
+        self._find_first_steps()
+        self.set_step(self._step)
 
     def count_late(self, here: States, sentence: IntArray) -> int:
         """Return how many of a row's best tokens might be too late for some hypothesis, at most.

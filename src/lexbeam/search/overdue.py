@@ -3,7 +3,9 @@
 The end is a candidate like any other. Where the model finds it improbable, as behind words that
 were demanded as the last ones, it may lose to other candidates again and again: each of them is
 expected to find a better place for the end, and none does. So an output that may end has to, once
-no constraint has got on for as long as a whole output is likely to be.
+no constraint has got on for as long as a whole output is likely to be. And one that may not end,
+since it has yet to say something that the model finds improbable everywhere, is left hardly more
+room than it needs for that: it would fill all of its room with words that translate nothing.
 """
 
 from __future__ import annotations
@@ -36,15 +38,19 @@ class Overdue:
         self._since = np.array([len(request.prefix) for request in requests])
         self.late: BoolArray | None = None
         """A mask of the sentences whose outputs have to end; None: there are none."""
+        self.newly_late: BoolArray | None = None
+        """Those of them of which it was not so the last time."""
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
         self._patience, self._most = self._patience[sentences], self._most[sentences]
         self._since = self._since[sentences]
         self.late = None if self.late is None else self.late[sentences]
+        self.newly_late = None
 
     def look(self, step: int, beam: Beam) -> None:
         """See before a step how far the constraints of each sentence have got."""
+        self.newly_late = None
         if step % EVERY or beam.states is None:
             return
         bank = beam.states.bank.reshape(beam.live.shape)
@@ -53,6 +59,9 @@ class Overdue:
         self._since[gets_on] = np.maximum(self._since[gets_on], step)
         np.maximum(self._most, most, out=self._most)
         late = step - self._since > self._patience
+        if late.any():
+            newly = late if self.late is None else late & ~self.late
+            self.newly_late = newly if newly.any() else None
         self.late = late if late.any() else None
 
     def close(self, scores: Scores, sentence: IntArray, may_end: BoolArray) -> Scores:

@@ -138,8 +138,13 @@ def find_kept(text: str, patterns: Patterns) -> list[Kept]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         elif start < end:
             joined.append((start, end))
+    return kept_at(text, joined)
+
+
+def kept_at(text: str, spans: Iterable[Span]) -> list[Kept]:
+    """Return what stands in a text at some places, to be kept."""
     kept: list[Kept] = []
-    for start, end in joined:
+    for start, end in spans:
         before = text[start - 1] if start else " "
         after = text[end] if end < len(text) else " "
         kept.append(Kept(" ".join(text[start:end].split()), start, end, before, after))

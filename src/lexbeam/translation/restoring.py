@@ -17,7 +17,7 @@ from lexbeam.constraints.matching import Occurrence, find_excess
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, are_glued, occurrences
 from lexbeam.translation.hidden_limits import LeftLimits
-from lexbeam.translation.keep import Kept, fixed_stretches, respaced
+from lexbeam.translation.keep import Kept, fixed_stretches, kept_at, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
@@ -25,6 +25,9 @@ from lexbeam.translation.spelled import report_on
 from lexbeam.translation.tag_placement import Bounds, LineEnd, PlacedTag, place_tags
 from lexbeam.translation.tags import is_tag
 from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
+
+_DEEPEST = 8
+"""So many tags may stand inside each other, in text that is no markup any more."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Hiding:
 
         Tags are put back by the alignment; where there is none, they are not hidden. Nothing is
         hidden where a caller avoids words in it, or limits them to less than are in it, or has it
-        in a prefix or a pattern, and where a tag is left when others are gone, as of ``<c<b>ode>``.
+        in a prefix or a pattern.
         """
         nothing = cls.nothing(text, asked)
         hidden = [
@@ -65,6 +68,11 @@ class Hiding:
         ]
         if not hidden:
             return nothing
+        others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
+        source = _hide_tags_left(text, hidden, find_kept, " ".join((*others, asked.prefix)))
+        if source is None:
+            return nothing
+        hidden = source.hidden
         hides = {each.text for each in hidden}
         later = [i for i, each in enumerate(asked.demanded) if _speaks_of(each, hides)]
         in_prefix = any(each in asked.prefix for each in hides)
@@ -74,12 +82,35 @@ class Hiding:
         avoided = [form for each in asked.avoid for form in _forms(each)]
         if limits is None or any(matches(e, form, "any", ()) for e in hides for form in avoided):
             return nothing
-        others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
-        source = ReadableSource.of(text, hidden, " ".join((*others, asked.prefix)))
-        if source.tags and any(is_tag(each.text) for each in find_kept(source.text)):
-            return nothing
         later = sorted((*later, *limits.counted))
         return cls(source, _without(asked, hides, later, limits), tuple(later))
+
+
+def _hide_tags_left(
+    text: str, hidden: Sequence[Kept], find_kept: Callable[[str], list[Kept]], others: str
+) -> ReadableSource | None:
+    """Hide parts of a text; where a tag is left then, as of ``<co<b>de>``, it is hidden with them.
+
+    None if tags are inside each other too many times.
+    """
+    for _ in range(_DEEPEST):
+        source = ReadableSource.of(text, hidden, others)
+        left = [each for each in find_kept(source.text) if is_tag(each.text)]
+        if not source.tags or not left:
+            return source
+        spans = [source.to_given((each.start, each.end)) for each in left]
+        hidden = _hide_together(text, hidden, spans)
+    return None
+
+
+def _hide_together(text: str, hidden: Sequence[Kept], spans: Sequence[Span]) -> list[Kept]:
+    """Return what is hidden of a text, with all that stands in some places as one each."""
+    apart = [
+        (each.start, each.end)
+        for each in hidden
+        if not any(each.start < end and start < each.end for start, end in spans)
+    ]
+    return kept_at(text, sorted((*apart, *spans)))
 
 
 def _without(

@@ -26,14 +26,27 @@ _IS_INSIDE_TEXT = re.compile(
 
 
 def is_tag(text: str) -> bool:
-    """Return whether a text is one tag, or a comment, and nothing else."""
-    return text.startswith("<") and _TAG.fullmatch(text) is not None
+    """Return whether a text is one tag, or a comment, and nothing else.
+
+    A tag with others inside it is one, too: ``<co<b>de>``.
+    """
+    return text.startswith("<") and _TAG.fullmatch(_without_inner(text)) is not None
 
 
 def tag_name(tag: str) -> str:
     """Return the name of a tag; a comment has none."""
-    found = _NAME.match(tag)
+    found = _NAME.match(_without_inner(tag))
     return found[1].lower() if found else ""
+
+
+def _without_inner(tag: str) -> str:
+    """Return a tag without those that stand inside it."""
+    while "<" in tag[1:] and not _TAG.fullmatch(tag):
+        shorter = tag[0] + _TAG.sub("", tag[1:])
+        if shorter == tag:
+            break
+        tag = shorter
+    return tag
 
 
 def opens(tag: str) -> bool:
