@@ -41,7 +41,7 @@ def tag_name(tag: str) -> str:
 
 def _without_inner(tag: str) -> str:
     """Return a tag without those that stand inside it."""
-    while "<" in tag[1:] and not _TAG.fullmatch(tag):
+    while "<" in tag[1:] and not _TAG.match(tag):
         shorter = tag[0] + _TAG.sub("", tag[1:])
         if shorter == tag:
             break
