@@ -10,6 +10,8 @@ import pytest
 
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
+from lexbeam.translation import repair as repairing
+from lexbeam.translation.jobs import Job
 from lexbeam.translation.repair import (
     INVENTED,
     _avoid_what_came_back,
@@ -141,3 +143,28 @@ def test_what_is_invented_is_searched_for_in_a_few_turns_and_beside_few_constrai
     given: Any = document, sentence, turn
     assert _avoid_what_came_back(*given) == found
     assert sentence.avoid == [(7,)] * found
+
+
+def test_what_was_searched_for_just_so_is_not_searched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("_respell_missing", "_require_more", "recount", "limit_excess"):
+        monkeypatch.setattr(repairing, name, lambda *_: False)
+    monkeypatch.setattr(repairing, "find_excess", lambda _: [])
+    monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
+    monkeypatch.setattr(repairing, "is_spoilt", lambda *_: False)
+    lengths = iter([5, 6, 5, 6, 5, 6, 5, 6])
+    searched: list[int] = []
+
+    def job(*_: object) -> Job:
+        return Job((1, 2), max_length=next(lengths))
+
+    def search(sentences: Any) -> Any:
+        searched.append(len(sentences))
+        yield []
+
+    document: Any = SimpleNamespace(
+        sentences=[SimpleNamespace(searched=[], sought=[])], job=job, search=search
+    )
+    assert list(repairing.repair(document)) == [[], []]
+    assert searched == [1, 1]

@@ -19,7 +19,7 @@ from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
 from lexbeam.translation.excess import find_excess, leave_to_others, limit_excess, recount
-from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
 from lexbeam.translation.spelled import forms_of
@@ -41,8 +41,9 @@ def repair(document: Document) -> JobGenerator[None]:
     """Search again where the text breaks what the tokens promised.
 
     Where the search then finds nothing, what was found before stays; the report says what is
-    missing or unavoided in it.
+    missing or unavoided in it. What was searched for just so would be found again.
     """
+    searched: list[Job] = []
     for turn in range(REPAIRS):
         excessive = find_excess(document)
         broken = [
@@ -54,8 +55,10 @@ def repair(document: Document) -> JobGenerator[None]:
             | recount(document, sentence)
             | limit_excess(document, number, excessive)
         ]
-        if not broken:
+        jobs = [document.job(sentence, sentence.sought) for sentence in broken]
+        if all(job in searched for job in jobs):
             return
+        searched += jobs
         try:
             yield from document.search(broken)
         except InputError:
