@@ -475,6 +475,20 @@ def _add_array(folder: Path, name: str, claimed: int, size: int) -> None:
     _change(folder, "weights.npz", path.read_bytes())
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    "header", ["{'descr': '|i1'\n", "'''x\n", "(" * 300 + "\n", "\x00\n", "7\n"]
+)
+def test_a_damaged_header_of_an_array_is_named(folder: Path, header: str) -> None:
+    path = folder / "weights.npz"
+    packed = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode("latin-1")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{MATRIX}.npy", packed)
+    _change(folder, "weights.npz", path.read_bytes())
+    with pytest.raises(ModelError, match=rf"weights\.npz: .*{re.escape(MATRIX)}"):
+        bundle.load(folder)
+
+
 def _peak_of_loading(folder: Path, message: str | None) -> int:
     tracemalloc.start()
     try:

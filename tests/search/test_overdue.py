@@ -109,3 +109,14 @@ def test_an_output_that_may_not_end_does_not_run_on_either(compiled: bool) -> No
             sources = [[0] * 3, [0] * source, [0] * 5]
             together = decode(scorer, sources, others, beam_size=3, **given)
             assert together[1] == found
+
+
+def test_an_output_that_is_cut_off_has_all_of_its_length() -> None:
+    """It counts without an end, so that it may not be cut off earlier."""
+    table = np.full((3, 3), 1e-9)
+    table[:, 2] = 1.0
+    scorer = TableScorer(np.log(table), bos=0, eos=0)
+    for limit in (34, 60):
+        given: dict[str, Any] = {"max_length": limit, "algorithm": "lookahead", "cut": True}
+        (found,) = decode(scorer, [[1]], [[(1,)]], beam_size=4, **given)
+        assert len(found[0].tokens) == limit

@@ -6,6 +6,7 @@ size was compared with that of the file, and used after its type, shape and valu
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -37,7 +38,13 @@ _HEADERS = {
 }
 _ENCRYPTED = 1  # a flag of members
 _ZIP_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-_HEADER_ERRORS = (ValueError, TypeError, SyntaxError, RecursionError)  # of a Python literal
+_HEADER_ERRORS = (  # of a Python literal
+    ValueError,
+    TypeError,
+    SyntaxError,
+    RecursionError,
+    tokenize.TokenError,
+)
 
 
 def check_finite(weights: Mapping[str, Any]) -> dict[str, Weight]:

@@ -240,7 +240,7 @@ class Search:
     def bring_limits_near(self, number: int) -> None:
         """Leave outputs that run on without getting on hardly more room than they need."""
         late = None if self.step.overdue is None else self.step.overdue.newly_late
-        if late is None or self.beam.states is None:
+        if late is None or self.beam.states is None or self.finishing.cut:
             return
         live = np.flatnonzero(self.beam.live)
         self.step.limit.set_step(number)
