@@ -50,10 +50,10 @@ def find_displaced(
     displaced: dict[str, None] = {}
     ties = document.ties(sentence, sentence.assigned)
     tied = [at for tokens in ties.values() for at in tokens]
-    of_ties = _shares(draft.attention, sorted(set(tied)), words)
+    of_ties = shares_of(draft.attention, sorted(set(tied)), words)
     elsewhere = {word for word, share in zip(written, of_ties, strict=True) if share < CLEAR}
     for tokens in ties.values():
-        shares = _shares(draft.attention, tokens, words)
+        shares = shares_of(draft.attention, tokens, words)
         clear = [
             (share, document.target.decode(draft.tokens[start:end]).strip())
             for word, (start, end), share in zip(written, words, shares, strict=True)
@@ -121,7 +121,7 @@ def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
     return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
 
 
-def _shares(
+def shares_of(
     attention: ScoreArray, tokens: Sequence[int], words: Sequence[tuple[int, int]]
 ) -> list[float]:
     """Return how much each word of a draft attends to some source tokens at most."""

@@ -130,11 +130,15 @@ class SourceTerms:
         terms = zip(found.constraints, found.source_spans, strict=True)
         masked = [(demand(part.mask), (part.span,)) for part in source.masks]
         reader = Reader(self._languages[1])
+        of_glossary = _read(terms, reader, "glossary")
         return SourceDemands(
             constraints=(
                 *_read(masked, reader, "kept"),
                 *_read(demands_of(text, kept), reader, "kept"),
-                *map(_exactly, _read(terms, reader, "glossary")),
+                *(
+                    replace(_exactly(term), may_be_verb=may_be_verb)
+                    for term, may_be_verb in zip(of_glossary, found.may_be_verbs, strict=True)
+                ),
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,

@@ -83,6 +83,10 @@ class Context:
         """Return whether English words that could be a noun are seen to be a verb."""
         return english.is_verb(self._lower, first, end, self._begins[first])
 
+    def may_be_verb(self, first: int, end: int) -> bool:
+        """Return whether English words that are taken for a noun could be a verb."""
+        return english.may_be_verb(self._lower, first, end, self._begins[first])
+
     def is_in_set_expression(self, first: int, end: int) -> bool:
         """Return whether English words are part of a set expression: *for example*."""
         return english.is_in_set_expression(self._lower, first, end)
