@@ -83,6 +83,8 @@ class Constraint(ABC):
     """Whether the source demands it: a glossary's term, or something that is to be kept."""
     may_be_verb: bool = field(default=False, compare=False, repr=False)
     """Whether it is a noun of a glossary and its source could be a verb."""
+    is_as_in_glossary: bool = field(default=False, compare=False, repr=False)
+    """Whether its sources are written as its glossary has them, and not in another form."""
     left_because: str | None = field(default=None, compare=False, repr=False)
     """Why it was left out, for people: its source is a verb."""
 

@@ -20,6 +20,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span, stands_alone
+from lexbeam.translation.displaced import behind_hyphens
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
 from lexbeam.translation.output_choice import Output, choose
@@ -66,12 +67,14 @@ def search_with_terms_read(
     chosen: list[tuple[float, _Trial, Hypotheses]] = []
     for trial, old, others in scored:
         best = choose(old, others, _finds_terms(document, trial))
-        if best is not old:
-            worse = [each for each in others if each.as_given < best.as_given]
-            kept = [each.hypothesis for each in (best, *worse)][: document.settings.nbest]
-            chosen.append((best.worth, trial, kept))
-    for _, trial, hypotheses in sorted(chosen, key=lambda each: each[0]):  # the best stays
-        trial.begin().take(hypotheses, trial.sentence.assigned)
+        worse = [each for each in others if each.as_given < best.as_given]
+        kept = [each.hypothesis for each in (best, *worse)][: document.settings.nbest]
+        chosen.append((best.worth, trial, [] if best is old else kept))
+    taken: set[int] = set()
+    for _, trial, hypotheses in sorted(chosen, key=lambda each: -each[0]):
+        if hypotheses and id(trial.sentence) not in taken:
+            trial.begin().take(hypotheses, trial.sentence.assigned)
+        taken.add(id(trial.sentence))
 
 
 def _score_both(
@@ -107,14 +110,16 @@ def _search(
 ) -> JobGenerator[list[Hypotheses]]:
     """Search for sentences as they are read, each without some tokens besides.
 
-    What ties displace need not be avoided: its source is not there any more.
+    What ties displace need not be avoided: its source is not there any more. A space between a
+    hyphen and a term is.
     """
     settings = document.settings.of_search
     settings = replace(settings, nbest=max(settings.nbest, COMPARED))
     jobs = []
     for trial, more in trials:
         job = document.job(trial.begin(), trial.sentence.assigned, settings)
-        jobs.append(replace(job, avoid=(*trial.sentence.avoid, *more), align=True))
+        avoid = (*trial.sentence.avoid, *behind_hyphens(document, trial.sentence), *more)
+        jobs.append(replace(job, avoid=avoid, align=True))
     try:
         return (yield jobs) if jobs else []
     except InputError:  # with what is avoided there is no way
@@ -149,10 +154,11 @@ def _finds_terms(document: Document, trial: _Trial) -> Callable[[str], bool]:
 def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
     """Return how a sentence may be read with the tied terms that its draft does not say.
 
-    Terms are read in the form that the search for the given source has found, since it knows
-    whether the source is singular or plural; and in their first form, which that search may have
-    dodged. Of terms whose sources overlap, the first is read. What may be given up is not read:
-    the model would say it at any price. Where much is demanded, nothing is read.
+    Terms are read in their first form; and where their sources are not in the forms that a
+    glossary has, in the form that the search for the given source has found, since it knows
+    whether the source is singular or plural. Of terms whose sources overlap, the first is read.
+    What may be given up is not read: the model would say it at any price. Where much is demanded,
+    nothing is read.
     """
     draft = sentence.best.draft
     if draft is None or len(sentence.assigned) > MOST:
@@ -173,6 +179,7 @@ def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
             apart[unit], end = span, span[1]
     first = {unit: document.demand(unit).asked.parts[0][0] for unit in apart}
     found = {unit: _form(document, sentence, unit) or first[unit] for unit in apart}
+    found |= {unit: first[unit] for unit in apart if document.demand(unit).asked.is_as_in_glossary}
     forms = [found, first] if found != first else [first]
     return [
         _Trial(sentence, {unit: TermInSource(*apart[unit], text[unit]) for unit in apart})

@@ -52,6 +52,8 @@ class Match:
     end: int
     may_be_verb: bool = False
     """Whether its words, which are a noun in the rule, could be a verb in the text."""
+    is_form: bool = False
+    """Whether its words are in other forms than in the rule."""
 
 
 class Matcher:
@@ -118,7 +120,9 @@ class Matcher:
                 rule = self._rule(surface[first:end], readings[first:end])
                 if rule and self._is_meant(context, rule, surface[first:end], first, end):
                     doubtful = self._tells_verbs(rule) and context.may_be_verb(first, end)
-                    yield first, end, Match(rule, found[first][1], found[end - 1][2], doubtful)
+                    span = found[first][1], found[end - 1][2]
+                    is_form = list(map(fold, surface[first:end])) != list(map(fold, rule.words))
+                    yield first, end, Match(rule, *span, doubtful, is_form)
 
     def _is_meant(
         self, context: Context, rule: Rule, surface: Sequence[str], first: int, end: int
