@@ -34,6 +34,12 @@ def test_what_forgets_the_given_source_is_not_taken() -> None:
     assert not is_better(_output("a", -1.0, -0.1), old, has_same_forms=False)
 
 
+def test_what_has_two_spaces_in_a_row_is_not_taken() -> None:
+    old, better = _output("Programm", -0.8, -0.5), _output("Programm  da", -0.8, -0.1)
+    assert choose(old, [better], _has_term) is old
+    assert choose(old, [better._replace(text="Programm da")], _has_term) is not old
+
+
 def test_another_form_of_the_term_may_cost_more() -> None:
     old = _output("Die Daten der Programme sind da.", -0.8, -0.5)
     other = _output("Die Daten des Programms sind da.", -0.9, -0.1)

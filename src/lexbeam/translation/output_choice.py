@@ -60,8 +60,10 @@ def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]
     ``has_term`` says whether a word has a term in it, or a part of one. The words before a term
     are those that the given source finds best: the model that reads a term does not know its
     gender better. Endings behind the terms are those that the source with the terms finds best:
-    in the other source something else stood in their place.
+    in the other source something else stood in their place. What has two spaces in a row, which
+    models sometimes say behind a term, is not taken.
     """
+    found = [each for each in found if "  " not in each.text]
     words = {id(each): _split(each.text, has_term) for each in (old, *found)}
     better = [
         each
