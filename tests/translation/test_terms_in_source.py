@@ -13,6 +13,7 @@ from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
 from lexbeam.translation import terms_in_source
 from lexbeam.translation.jobs import BatchDecoder, Found, Job
+from lexbeam.translation.output_choice import Output
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import Translator
 
@@ -61,6 +62,26 @@ def test_without_a_better_score_the_output_of_the_given_source_stays(
     monkeypatch.setattr(terms_in_source, "choose", lambda old, *_: old)
     as_given = Translator(replace(model, reads_terms=False)).translate(TEXT, [WERK])
     assert Translator(model).translate(TEXT, [WERK]).text == as_given.text
+
+
+def test_only_what_the_source_with_terms_finds_as_good_is_compared(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def count(old: Output, found: list[Output], _: object) -> Output:
+        compared.append(len(found))
+        assert all(each.as_read >= old.as_read - terms_in_source.AS_GOOD for each in found)
+        return old
+
+    monkeypatch.setattr(terms_in_source, "choose", count)
+    Translator(model).translate(TEXT, [WERK])
+    assert compared
+    monkeypatch.setattr(terms_in_source, "AS_GOOD", -99.0)
+    Translator(model).translate(TEXT, [WERK])
+    assert compared[1:] == [0]
+    monkeypatch.setattr(terms_in_source, "choose", lambda old, *_: old)
+    assert len(Translator(model).translate(TEXT, [WERK], nbest=3).nbest) == 3
 
 
 def test_what_the_draft_says_is_not_read(model: Model, read: set[str]) -> None:

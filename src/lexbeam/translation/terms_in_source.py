@@ -34,6 +34,9 @@ SAID = 0.3
 COMPARED = 4
 """Outputs that are found with terms in the source, and compared."""
 
+AS_GOOD = 0.05
+"""How much less the score for the source with terms may be of what is compared."""
+
 MOST = 12
 """A sentence that has to say more than so much is not searched a second time."""
 
@@ -82,27 +85,43 @@ def _score_both(
 ) -> JobGenerator[list[tuple[_Trial, Output, list[Output]]]]:
     """Return for each trial the output for the given source, and what was found, with both scores.
 
-    What was found both ways has both already.
+    What the source with terms finds worse than the former can't be better, and is left out.
     """
-    for trial, _ in pairs:
+    as_read = yield from _score_old(document, pairs)
+    compared, outputs = [], []
+    for (trial, new), score in zip(pairs, as_read, strict=True):
+        several = document.settings.nbest > 1
+        good = [each for each in new if several or each.score >= score - AS_GOOD]
+        compared.append((trial, score, good))
+        outputs += [(trial.begin(), each) for each in good]
         trial.sentence.scored[tuple(trial.sentence.best.tokens)] = trial.sentence.best
-    outputs = [(trial.begin(), each) for trial, new in pairs for each in new]
     as_given = iter((yield from score_as_given(document, outputs)))
-    found = [{tuple(each.tokens): each.score for each in new} for _, new in pairs]
-    as_read = [
-        scores.get(tuple(trial.sentence.best.tokens))
-        for (trial, _), scores in zip(pairs, found, strict=True)
-    ]
-    unknown = [t for (t, _), score in zip(pairs, as_read, strict=True) if score is None]
-    jobs = [_score_as_read(document, trial) for trial in unknown]
-    scored = iter((yield jobs) if jobs else [])
-    compared = []
-    for (trial, new), known in zip(pairs, as_read, strict=True):
-        best, text = trial.sentence.best, partial(document.text_of, trial.begin())
-        score = next((e.score for e in next(scored)), -np.inf) if known is None else known
+    scored = []
+    for trial, score, new in compared:
+        old, text = trial.sentence.best, partial(document.text_of, trial.begin())
         others = [Output(each, text(each), next(as_given).score, each.score) for each in new]
-        compared.append((trial, Output(best, text(best), best.score, score), others))
-    return compared
+        scored.append((trial, Output(old, text(old), old.score, score), others))
+    return scored
+
+
+def _score_old(
+    document: Document, pairs: Sequence[tuple[_Trial, Hypotheses]]
+) -> JobGenerator[list[float]]:
+    """Return the scores for the sources with terms of what was found for the given sources.
+
+    What was found for both has one.
+    """
+    known = [
+        next((e.score for e in new if list(e.tokens) == list(trial.sentence.best.tokens)), None)
+        for trial, new in pairs
+    ]
+    unknown = [trial for (trial, _), score in zip(pairs, known, strict=True) if score is None]
+    jobs = [_score_as_read(document, trial) for trial in unknown]
+    found = iter((yield jobs) if jobs else [])
+    return [
+        next((each.score for each in next(found)), -np.inf) if score is None else score
+        for score in known
+    ]
 
 
 def _search(

@@ -72,6 +72,7 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         "server@example.org",
         "the variable user_server",
         "process=1",
+        'Look for description="process" there.',
         "the new value as @process or $server",
         "process::server",
     ],
