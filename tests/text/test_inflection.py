@@ -53,6 +53,15 @@ def test_an_unknown_compound_changes_like_its_last_part() -> None:
     assert forms("flurbhouse", "en") == ("flurbhouse",)
 
 
+def test_plurals_that_the_dictionary_lacks_are_forms() -> None:
+    assert set(forms("Typ", "de")) >= {"Typ", "Typs", "Typen"}
+    assert forms("Typen", "de")[0] == "Typen"
+    assert "Typ" in forms("Typen", "de")
+    assert "Datentypen" in forms("Datentyp", "de")
+    assert forms("Szenario", "de") == ("Szenario", "Szenarien", "Szenarios")
+    assert forms("Szenarien", "de") == ("Szenarien", "Szenario", "Szenarios")
+
+
 def test_an_unknown_word_gives_itself() -> None:
     assert forms("Xyzqv", "de") == ("Xyzqv", "Xyzqvs")
     assert forms("Xyzqx", "de") == ("Xyzqx",)

@@ -93,30 +93,53 @@ def test_nothing_is_unsaid_that_a_word_of_the_draft_attends_to() -> None:
 @dataclass(frozen=True)
 class _Asked:
     soft: float | None = None
+    left_because: str | None = None
 
 
 @dataclass(frozen=True)
 class _Demand:
     name: str
+    surface: str = "term"
     asked: _Asked = _Asked()
 
 
-def _document(units: list[int], names: str) -> Any:
-    demands = [_Demand(name) for name in names]
-    return SimpleNamespace(units=units, demands=demands, demand=lambda unit: demands[units[unit]])
+def _document(units: list[int], names: str, surfaces: str = "") -> Any:
+    each = zip(names, surfaces or "t" * len(names), strict=True)
+    demands = [_Demand(name, surface) for name, surface in each]
+
+    def demand(unit: int) -> _Demand:
+        return demands[units[unit]]
+
+    return SimpleNamespace(
+        units=units,
+        demands=demands,
+        demand=demand,
+        is_soft=lambda unit: demand(unit).asked.soft is not None,
+    )
 
 
 def test_units_that_are_left_become_soft_and_stand_behind_the_others() -> None:
     document = _document([0, 1, 2], "abc")
-    drafted_compounds._soften(document, [0, 1, 2], {0})
+    drafted_compounds.soften(document, {0}, 2.0)
     assert document.units == [2, 0, 1]
     assert [demand.name for demand in document.demands] == ["b", "c", "a"]
-    assert [demand.asked.soft is None for demand in document.demands] == [True, True, False]
+    assert [demand.asked.soft for demand in document.demands] == [None, None, 2.0]
+    # Those of another sentence, left before, stay behind.
+    drafted_compounds.soften(document, {1}, 0.0, "why")
+    assert [demand.name for demand in document.demands] == ["c", "a", "b"]
+    assert [demand.asked.left_because for demand in document.demands] == [None, None, "why"]
+
+
+def test_other_terms_stay_where_they_are() -> None:
+    document = _document([0, 1, 2], "abc", "tut")
+    drafted_compounds.soften(document, {0}, 2.0)
+    assert [demand.name for demand in document.demands] == ["c", "b", "a"]
+    assert document.units == [2, 1, 0]
 
 
 def test_one_constraint_that_is_wanted_several_times_is_left_as_it_is() -> None:
     document = _document([0, 0], "a")
-    drafted_compounds._soften(document, [0, 1], {0})
+    drafted_compounds.soften(document, {0}, 2.0)
     assert document.units == [0, 0]
     assert document.demands[0].asked.soft is None
 

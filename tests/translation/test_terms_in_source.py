@@ -13,6 +13,7 @@ from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
 from lexbeam.translation import terms_in_source
 from lexbeam.translation.jobs import BatchDecoder, Found, Job
+from lexbeam.translation.output_choice import Output
 from lexbeam.translation.tracing import Recorder
 from lexbeam.translation.translator import Translator
 
@@ -42,7 +43,7 @@ def read(model: Model, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 @pytest.fixture
 def always_better(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what was found with terms in the source be taken, whatever its score."""
-    monkeypatch.setattr(terms_in_source, "is_better", lambda *_: True)
+    monkeypatch.setattr(terms_in_source, "choose", lambda _, found, *__: found[0])
 
 
 def _text(model: Model, tokens: Tokens) -> str:
@@ -55,21 +56,32 @@ def test_a_term_that_the_draft_lacks_is_read(model: Model, read: set[str]) -> No
     assert "The company wants to build a new Werk in Berlin." in read
 
 
-def test_what_both_sources_find_more_probable_is_taken() -> None:
-    assert terms_in_source.is_better((-0.88, -0.3), (-0.8, -0.5))
-    assert not terms_in_source.is_better((-0.88, -0.46), (-0.8, -0.5))
-
-
-def test_what_forgets_the_given_source_is_not_taken() -> None:
-    assert not terms_in_source.is_better((-1.0, -0.1), (-0.8, -0.5))
-
-
 def test_without_a_better_score_the_output_of_the_given_source_stays(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terms_in_source, "is_better", lambda *_: False)
+    monkeypatch.setattr(terms_in_source, "choose", lambda old, *_: old)
     as_given = Translator(replace(model, reads_terms=False)).translate(TEXT, [WERK])
     assert Translator(model).translate(TEXT, [WERK]).text == as_given.text
+
+
+def test_only_what_the_source_with_terms_finds_as_good_is_compared(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def count(old: Output, found: list[Output], _: object) -> Output:
+        compared.append(len(found))
+        assert all(each.as_read >= old.as_read - terms_in_source.AS_GOOD for each in found)
+        return old
+
+    monkeypatch.setattr(terms_in_source, "choose", count)
+    Translator(model).translate(TEXT, [WERK])
+    assert compared
+    monkeypatch.setattr(terms_in_source, "AS_GOOD", -99.0)
+    Translator(model).translate(TEXT, [WERK])
+    assert compared[1:] == [0]
+    monkeypatch.setattr(terms_in_source, "choose", lambda old, *_: old)
+    assert len(Translator(model).translate(TEXT, [WERK], nbest=3).nbest) == 3
 
 
 def test_what_the_draft_says_is_not_read(model: Model, read: set[str]) -> None:

@@ -30,6 +30,11 @@ _OPTIONS = (
         help="Terms may be part of a compound; forbidden ones may not.",
     ),
     click.option(
+        "--glossary-verbs",
+        is_flag=True,
+        help="German nouns also where the English word is a verb, which they are not by default.",
+    ),
+    click.option(
         "--glossary-case",
         type=click.Choice(CASES),
         default="smart",
@@ -68,7 +73,7 @@ def load_glossary(options: dict[str, Any]) -> Glossary | None:
     files = options.pop("glossaries")
     how = {
         name: options.pop(f"glossary_{name}")
-        for name in ("lemmas", "compounds", "case", "encoding")
+        for name in ("lemmas", "compounds", "verbs", "case", "encoding")
     }
     if not files:
         return None

@@ -103,7 +103,8 @@ class Stream:
             is_said = report.price is not None and self._reporter is None
             cost = f" {report.price:.2f}" if is_said else ""
             if report.dropped:
-                self._say(line, f'"{report.text}" was dropped: it would cost{cost or " too much"}')
+                why = report.reason or f"it would cost{cost or ' too much'}"
+                self._say(line, f'"{report.text}" was dropped: {why}')
             elif cost:
                 self._say(line, f'"{report.text}" costs{cost}')
 

@@ -81,6 +81,12 @@ class Constraint(ABC):
     """Where the source of each of several parts stands; empty if that is not known."""
     is_from_source: bool = field(default=False, compare=False, repr=False)
     """Whether the source demands it: a glossary's term, or something that is to be kept."""
+    may_be_verb: bool = field(default=False, compare=False, repr=False)
+    """Whether it is a noun of a glossary and its source could be a verb."""
+    is_as_in_glossary: bool = field(default=False, compare=False, repr=False)
+    """Whether its sources are written as its glossary has them, and not in another form."""
+    left_because: str | None = field(default=None, compare=False, repr=False)
+    """Why it was left out, for people: its source is a verb."""
 
     key: ClassVar[str]
     """The key of a JSON object that says which kind it is."""

@@ -31,6 +31,9 @@ _CAPITALISING = frozenset({"de", "lb"})
 _ENDINGS = ("e", "em", "en", "er", "es")
 _FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät")
 
+_LACKING = {"Typ": "Typen", "Szenario": "Szenarien"}
+"""German plurals that the dictionary lacks, or has for another word."""
+
 # Words after which a term is not inflected: Stand *der Technik*, fim *de semana*, terms *of use*.
 _LINKS = {
     "de": "der die das des dem den ein eine einer eines einem einen am an auf aus außer bei beim "
@@ -100,6 +103,8 @@ def languages() -> tuple[str, ...]:
 
 def _word_forms(word: str, code: str) -> list[str]:
     """Return the forms of one word, in the order of the dictionary."""
+    if code == "de":
+        word = next((one for one, several in _LACKING.items() if word == several), word)
     found = _known_forms(word, code)
     if found or (len(word) > 1 and word.isupper()):  # IT is not it
         return found or [word]
@@ -149,7 +154,9 @@ def _compound_forms(word: str, code: str) -> list[str]:
                 return [word[:cut] + form.lower() for form in inflected]
     # Of what German has taken from elsewhere, genitive and plural mostly end in s.
     is_foreign = code == "de" and word[0].isupper() and word[-1] not in "sxzß"
-    return [word, f"{word}s"] if is_foreign and word[1:].islower() else [word]
+    if not is_foreign or not word[1:].islower():
+        return [word]
+    return _sensible(word, [word, f"{word}s"], code)
 
 
 def _sensible(known: str, found: list[str], code: str) -> list[str]:
@@ -169,6 +176,7 @@ def _sensible(known: str, found: list[str], code: str) -> list[str]:
     if len(kept) == 1 and known.islower():  # a participle has the endings of an adjective
         dictionary = _factory().get_dictionary(code)
         kept += [known + end for end in _ENDINGS if known + end in dictionary]
+    kept += [_LACKING[known]] if known in _LACKING else []
     # *Anwendungs* occurs only inside compounds.
     return [form for form in kept if form != known + "s" or not known.endswith(_FEMININE)]
 

@@ -18,7 +18,6 @@ from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import variants
-from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside, token_of
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.token_offsets import tokens_in
@@ -50,10 +49,10 @@ def find_displaced(
     displaced: dict[str, None] = {}
     ties = document.ties(sentence, sentence.assigned)
     tied = [at for tokens in ties.values() for at in tokens]
-    of_ties = _shares(draft.attention, sorted(set(tied)), words)
+    of_ties = shares_of(draft.attention, sorted(set(tied)), words)
     elsewhere = {word for word, share in zip(written, of_ties, strict=True) if share < CLEAR}
     for tokens in ties.values():
-        shares = _shares(draft.attention, tokens, words)
+        shares = shares_of(draft.attention, tokens, words)
         clear = [
             (share, document.target.decode(draft.tokens[start:end]).strip())
             for word, (start, end), share in zip(written, words, shares, strict=True)
@@ -73,8 +72,8 @@ def find_displaced(
     )
     # What is inside of something demanded can't be avoided, here or in a later search.
     ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
-    found |= dict.fromkeys(_torn(ways, document.vocabulary))
-    return [each for each in found if not any(find_subsequence(way.ids, each) for way in ways)]
+    usable_ways = [e for e in found if not any(find_subsequence(way.ids, e) for way in ways)]
+    return list(dict.fromkeys((*usable_ways, *behind_hyphens(document, sentence))))
 
 
 def count_other_uses(
@@ -115,13 +114,20 @@ def _is_for_others(attention: ScoreArray, tied: Sequence[int]) -> bool:
     return own < FAINT and float(attention.max(initial=0.0)) >= CLEAR
 
 
-def _torn(ways: Sequence[Spelling], target: TargetText) -> list[Tokens]:
-    """Return the tokens of phrases with a space between them and a hyphen: *Core- Projekt*."""
-    hyphen = token_of(target, "-")
-    return [] if hyphen is None else [(hyphen, *way.ids) for way in ways if way.spaced]
+def behind_hyphens(document: Document, sentence: SentenceState) -> list[Tokens]:
+    """Return the tokens of what is demanded with a hyphen and a space before: *Core- Projekt*.
+
+    Without what is inside of something demanded.
+    """
+    hyphen = token_of(document.vocabulary, "-")
+    if hyphen is None:
+        return []
+    ways = [way for p in sentence.assigned for way in document.demand(p.unit).spellings]
+    torn = dict.fromkeys((hyphen, *way.ids) for way in ways if way.spaced)
+    return [each for each in torn if not any(find_subsequence(way.ids, each) for way in ways)]
 
 
-def _shares(
+def shares_of(
     attention: ScoreArray, tokens: Sequence[int], words: Sequence[tuple[int, int]]
 ) -> list[float]:
     """Return how much each word of a draft attends to some source tokens at most."""

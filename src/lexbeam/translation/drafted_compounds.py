@@ -8,7 +8,8 @@ for two of the source is let go of.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +39,7 @@ def keep_compounds(document: Document, sentence: SentenceState, draft: Hypothesi
     What the search has to know of such a compound depends on the draft, so that the draft has to
     be there before the search.
     """
-    sentence.left = _leave_joined(document, sentence, draft)
+    sentence.left |= _leave_joined(document, sentence, draft)
     sentence.untied = _said_in_compounds(document, sentence, draft) | sentence.left
 
 
@@ -94,24 +95,30 @@ def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis
         lacking = len(asked) - len(term.find(text, len(asked)))
         units = [*joined.get(term, ()), *(unsaid.get(term, ()) if lacking < len(asked) else ())]
         left.update(units[: max(lacking, 0)])
-        _soften(document, asked, left)
+    soften(document, left, JOINED)
     return left
 
 
-def _soften(document: Document, units: Sequence[int], left: set[int]) -> None:
-    """Make some units of a term soft, and put them behind the others.
+def soften(document: Document, left: Set[int], soft: float, because: str | None = None) -> None:
+    """Make units soft, and put them behind others of the same term, in the whole text.
 
-    What is found in the text counts for the first of equal constraints first.
+    What is found in the text counts for the first of equal constraints first. What is wanted
+    several times as one constraint stays as it is. ``because`` says why they are left out.
     """
-    numbers = sorted({document.units[unit] for unit in units})
-    if len(numbers) < len(units):
-        return  # they are one constraint, which is wanted several times
-    ordered = sorted(units, key=lambda unit: unit in left)
-    demands = [document.demand(unit) for unit in ordered]
-    for number, unit, demand in zip(numbers, ordered, demands, strict=True):
-        soft = replace(demand, asked=replace(demand.asked, soft=JOINED))
-        document.demands[number] = soft if unit in left else demand
-        document.units[unit] = number
+    often = Counter(document.units)
+    single = [unit for unit, number in enumerate(document.units) if often[number] == 1]
+    for term in {document.demand(unit).surface for unit in left}:
+        units = [unit for unit in single if document.demand(unit).surface == term]
+        numbers = [document.units[unit] for unit in units]
+        for unit in left & set(units):
+            demand = document.demand(unit)
+            asked = replace(demand.asked, soft=soft, left_because=because)
+            document.demands[document.units[unit]] = replace(demand, asked=asked)
+        units.sort(key=document.is_soft)
+        demands = [document.demand(unit) for unit in units]
+        for number, unit, demand in zip(sorted(numbers), units, demands, strict=True):
+            document.demands[number] = demand
+            document.units[unit] = number
 
 
 def _may_be_left(asked: Constraint) -> bool:

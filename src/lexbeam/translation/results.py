@@ -38,13 +38,15 @@ class ConstraintReport:
     form: str | None = None
     """How the translation writes it: which of several forms, in which case."""
     dropped: bool = False
-    """Whether it was given up because it would have cost more than it may."""
+    """Whether it was given up: it would have cost more than it may, or for another reason."""
     price: float | None = None
     """What it costs: the log-probability that the text loses by it. Measured on request only."""
     asked: Any = None
     """The constraint in the shape it was given in, where that was more than a phrase."""
     sources: tuple[Span, ...] = ()
     """Where in the source stands what it translates, one span per occurrence, if it is known."""
+    reason: str | None = None
+    """Why it was given up, if not for its cost: a glossary's noun whose source is a verb."""
 
     @property
     def met(self) -> bool:
@@ -64,6 +66,8 @@ class ConstraintReport:
             record["spans"] = [list(span) for span in self.spans]
         if self.dropped:
             record["dropped"] = True
+        if self.reason is not None:
+            record["reason"] = self.reason
         if self.price is not None:
             record["price"] = self.price
         if self.asked is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -130,11 +130,12 @@ class SourceTerms:
         terms = zip(found.constraints, found.source_spans, strict=True)
         masked = [(demand(part.mask), (part.span,)) for part in source.masks]
         reader = Reader(self._languages[1])
+        of_glossary = _read(terms, reader, "glossary")
         return SourceDemands(
             constraints=(
                 *_read(masked, reader, "kept"),
                 *_read(demands_of(text, kept), reader, "kept"),
-                *map(_exactly, _read(terms, reader, "glossary")),
+                *_exactly(of_glossary, found),
             ),
             avoid=tuple(reader.avoided(found.avoid, "glossary")),
             kept=kept,
@@ -192,13 +193,20 @@ def _read(
     ]
 
 
-def _exactly(term: Constraint) -> Constraint:
-    """Return a term that may not occur more often than its source does.
+def _exactly(terms: Sequence[Constraint], found: Found) -> Iterator[Constraint]:
+    """Yield terms that may not occur more often than their sources do, and know these.
 
-    In compounds it may: there it may be for the sake of another word.
+    In compounds they may: there they may be for the sake of another word.
     """
-    limited = _is_firm_phrase(term) and not term.compound
-    return replace(term, at_most=term.count) if limited else term
+    forms = {(match.start, match.end) for match in found.entries if match.is_form}
+    for term, may_be_verb in zip(terms, found.may_be_verbs, strict=True):
+        limited = _is_firm_phrase(term) and not term.compound
+        yield replace(
+            term,
+            at_most=term.count if limited else term.at_most,
+            may_be_verb=may_be_verb,
+            is_as_in_glossary=not forms.intersection(term.source_spans),
+        )
 
 
 def _is_firm_phrase(constraint: Constraint) -> bool:

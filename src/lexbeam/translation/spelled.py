@@ -176,7 +176,8 @@ def report_on(
             asked.text,
             None,
             dropped=asked.soft is not None,
-            price=price,
+            reason=asked.left_because,
+            price=None if asked.left_because else price,
             asked=given,
             sources=asked.source_spans,
         )

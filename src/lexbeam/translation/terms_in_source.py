@@ -8,8 +8,9 @@ in the end is the score of the output for the source as it was given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,10 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span, stands_alone
+from lexbeam.translation.displaced import behind_hyphens
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
+from lexbeam.translation.output_choice import Output, choose
 from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.torn_compounds import find_torn
@@ -28,14 +31,11 @@ from lexbeam.translation.torn_compounds import find_torn
 SAID = 0.3
 """The share of attention from which on a term of a draft translates its source."""
 
-WEIGHT = 1.5
-"""How much the score for the source with terms counts, next to that for the source as given."""
-
-MARGIN = 0.12
-"""How much less the score for the source as given may be."""
-
 COMPARED = 4
 """Outputs that are found with terms in the source, and compared."""
+
+AS_GOOD = 0.05
+"""How much less the score for the source with terms may be of what is compared."""
 
 MOST = 12
 """A sentence that has to say more than so much is not searched a second time."""
@@ -58,42 +58,70 @@ def search_with_terms_read(
 ) -> JobGenerator[None]:
     """Search once more for sentences with the terms in their sources; keep what is better.
 
-    What the sentence says and what its terms are, neither alone tells which output is better: the
-    scores for both sources, as given and with the terms, are added up.
+    Outputs are compared by their scores for both sources (`lexbeam.translation.output_choice`).
     """
     trials = [trial for each in sentences for trial in _trials(document, each)]
     found = yield from _search(document, [(trial, ()) for trial in trials])
     pairs = [(trial, new) for trial, new in zip(trials, found, strict=True) if new]
     pairs = yield from _without_torn(document, pairs)
-    outputs = [(trial.begin(), each) for trial, new in pairs for each in new]
-    as_given = iter((yield from score_as_given(document, outputs)))
-    old_as_read = (yield [_score_as_read(document, trial) for trial, _ in pairs]) if pairs else []
+    scored = yield from _score_both(document, pairs)
     for trial in trials:
         trial.sentence.terms = {}
-    compared: list[_Compared] = []
-    for (trial, new), old in zip(pairs, old_as_read, strict=True):
-        scores = [(next(as_given).score, each.score) for each in new]
-        of_old = trial.sentence.best.score, old[0].score if old else -np.inf
-        better = [i for i, each in enumerate(scores) if is_better(each, of_old)]
-        if better:
-            best = max(better, key=lambda i: worth(scores[i]))
-            kept = [new[i] for i in _from_best(scores, best)][: document.settings.nbest]
-            compared.append(_Compared(worth(scores[best]), trial, kept))
-    for each in sorted(compared, key=lambda each: each.worth):  # the best comes last, and stays
-        each.trial.begin().take(each.hypotheses, each.trial.sentence.assigned)
+    chosen: list[tuple[float, _Trial, Hypotheses]] = []
+    for trial, old, others in scored:
+        best = choose(old, others, _finds_terms(document, trial))
+        worse = [each for each in others if each.as_given < best.as_given]
+        kept = [each.hypothesis for each in (best, *worse)][: document.settings.nbest]
+        chosen.append((best.worth, trial, [] if best is old else kept))
+    taken: set[int] = set()
+    for _, trial, hypotheses in sorted(chosen, key=lambda each: -each[0]):
+        if hypotheses and id(trial.sentence) not in taken:
+            trial.begin().take(hypotheses, trial.sentence.assigned)
+        taken.add(id(trial.sentence))
 
 
-class _Compared(NamedTuple):
-    """What was found with terms in a source, and is better than what was found without."""
+def _score_both(
+    document: Document, pairs: Sequence[tuple[_Trial, Hypotheses]]
+) -> JobGenerator[list[tuple[_Trial, Output, list[Output]]]]:
+    """Return for each trial the output for the given source, and what was found, with both scores.
 
-    worth: float
-    trial: _Trial
-    hypotheses: Hypotheses
+    What the source with terms finds worse than the former can't be better, and is left out.
+    """
+    as_read = yield from _score_old(document, pairs)
+    compared, outputs = [], []
+    for (trial, new), score in zip(pairs, as_read, strict=True):
+        several = document.settings.nbest > 1
+        good = [each for each in new if several or each.score >= score - AS_GOOD]
+        compared.append((trial, score, good))
+        outputs += [(trial.begin(), each) for each in good]
+        trial.sentence.scored[tuple(trial.sentence.best.tokens)] = trial.sentence.best
+    as_given = iter((yield from score_as_given(document, outputs)))
+    scored = []
+    for trial, score, new in compared:
+        old, text = trial.sentence.best, partial(document.text_of, trial.begin())
+        others = [Output(each, text(each), next(as_given).score, each.score) for each in new]
+        scored.append((trial, Output(old, text(old), old.score, score), others))
+    return scored
 
 
-def _from_best(scores: Sequence[tuple[float, float]], best: int) -> list[int]:
-    """Return the index of the best, and those that do not come before it by their first score."""
-    return [best, *(i for i, (score, _) in enumerate(scores) if score < scores[best][0])]
+def _score_old(
+    document: Document, pairs: Sequence[tuple[_Trial, Hypotheses]]
+) -> JobGenerator[list[float]]:
+    """Return the scores for the sources with terms of what was found for the given sources.
+
+    What was found for both has one.
+    """
+    known = [
+        next((e.score for e in new if list(e.tokens) == list(trial.sentence.best.tokens)), None)
+        for trial, new in pairs
+    ]
+    unknown = [trial for (trial, _), score in zip(pairs, known, strict=True) if score is None]
+    jobs = [_score_as_read(document, trial) for trial in unknown]
+    found = iter((yield jobs) if jobs else [])
+    return [
+        next((each.score for each in next(found)), -np.inf) if score is None else score
+        for score in known
+    ]
 
 
 def _search(
@@ -101,14 +129,16 @@ def _search(
 ) -> JobGenerator[list[Hypotheses]]:
     """Search for sentences as they are read, each without some tokens besides.
 
-    What ties displace need not be avoided: its source is not there any more.
+    What ties displace need not be avoided: its source is not there any more. A space between a
+    hyphen and a term is.
     """
     settings = document.settings.of_search
     settings = replace(settings, nbest=max(settings.nbest, COMPARED))
     jobs = []
     for trial, more in trials:
         job = document.job(trial.begin(), trial.sentence.assigned, settings)
-        jobs.append(replace(job, avoid=(*trial.sentence.avoid, *more), align=True))
+        avoid = (*trial.sentence.avoid, *behind_hyphens(document, trial.sentence), *more)
+        jobs.append(replace(job, avoid=avoid, align=True))
     try:
         return (yield jobs) if jobs else []
     except InputError:  # with what is avoided there is no way
@@ -133,29 +163,21 @@ def _without_torn(
     ]
 
 
-def is_better(new: tuple[float, float], old: tuple[float, float]) -> bool:
-    """Compare the scores of two outputs, each for the source as given and with the terms.
-
-    What is much worse for the source as given has forgotten something of it.
-    """
-    return new[0] >= old[0] - MARGIN and worth(new) > worth(old)
-
-
-def worth(scores: tuple[float, float]) -> float:
-    """Return what an output is compared by, given its scores for the source without and with terms.
-
-    The second alone would let the model forget what the source says.
-    """
-    return scores[0] + WEIGHT * scores[1]
+def _finds_terms(document: Document, trial: _Trial) -> Callable[[str], bool]:
+    """Return what finds the terms of a trial in the words of an output, by their last words."""
+    asked = [document.demand(unit).asked for unit in trial.terms]
+    ends = {form.split()[-1].casefold() for each in asked for form in each.parts[0]}
+    return lambda word: any(end in word.casefold() for end in ends)
 
 
 def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
     """Return how a sentence may be read with the tied terms that its draft does not say.
 
-    Terms are read in the form that the search for the given source has found, since it knows
-    whether the source is singular or plural; and in their first form, which that search may have
-    dodged. Of terms whose sources overlap, the first is read. What may be given up is not read:
-    the model would say it at any price. Where much is demanded, nothing is read.
+    Terms are read in their first form; and where their sources are not in the forms that a
+    glossary has, in the form that the search for the given source has found, since it knows
+    whether the source is singular or plural. Of terms whose sources overlap, the first is read.
+    What may be given up is not read: the model would say it at any price. Where much is demanded,
+    nothing is read.
     """
     draft = sentence.best.draft
     if draft is None or len(sentence.assigned) > MOST:
@@ -176,6 +198,7 @@ def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
             apart[unit], end = span, span[1]
     first = {unit: document.demand(unit).asked.parts[0][0] for unit in apart}
     found = {unit: _form(document, sentence, unit) or first[unit] for unit in apart}
+    found |= {unit: first[unit] for unit in apart if document.demand(unit).asked.is_as_in_glossary}
     forms = [found, first] if found != first else [first]
     return [
         _Trial(sentence, {unit: TermInSource(*apart[unit], text[unit]) for unit in apart})

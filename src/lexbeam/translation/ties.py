@@ -22,6 +22,7 @@ from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import CLEAR, count_other_uses, find_displaced
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import keep_compounds
+from lexbeam.translation.drafted_verbs import leave_verbs, may_have_verbs
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
@@ -158,25 +159,35 @@ def _draft(
     sentences: Sequence[SentenceState],
     may_be_free: Callable[[SentenceState], bool],
 ) -> JobGenerator[None]:
-    """Draft the sentences of which something may be in a compound.
+    """Draft the sentences of which something may be in a compound, or the source may be a verb.
 
     The draft is a free translation: where it has everything, it is taken as it is.
     """
     some = [
         each
         for each in sentences
-        if any(document.demand(piece.unit).asked.compound for piece in each.assigned)
+        if _may_be_in_compounds(document, each) or may_have_verbs(document, each)
     ]
     found = (yield [document.draft(each) for each in some]) if some else []
     for sentence, hypotheses in zip(some, found, strict=True):
         if not hypotheses:
             continue
         draft = hypotheses[0]
-        keep_compounds(document, sentence, draft)
-        sentence.displaced = find_displaced(document, sentence, draft)
-        if may_be_free(sentence) and has_everything(document, sentence, draft):
+        leave_verbs(document, sentence, draft)
+        if _may_be_in_compounds(document, sentence):
+            keep_compounds(document, sentence, draft)
+            sentence.displaced = find_displaced(document, sentence, draft)
+        elif sentence.assigned:
+            continue
+        is_free = may_be_free(sentence) or not (sentence.assigned or document.settings.nbest > 1)
+        if is_free and has_everything(document, sentence, draft):
             sentence.take(hypotheses, [])
             sentence.searched = list(sentence.assigned)
+
+
+def _may_be_in_compounds(document: Document, sentence: SentenceState) -> bool:
+    """Return whether something that a sentence has to say may be part of a compound."""
+    return any(document.demand(piece.unit).asked.compound for piece in sentence.assigned)
 
 
 def _search_with_other_uses(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lexbeam import Glossary
+from lexbeam.errors import SettingError
 
 TERMS = {
     "directory": "Verzeichnis",
@@ -71,6 +72,7 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         "server@example.org",
         "the variable user_server",
         "process=1",
+        'Look for description="process" there.',
         "the new value as @process or $server",
         "process::server",
     ],
@@ -139,6 +141,10 @@ def test_words_in_capitals_are_names_unless_all_is() -> None:
         "It now processes more.",
         "Use the Process class.",
         "Use the new Server object.",
+        "You are debugging.",
+        "The page that you're debugging is new.",
+        "They go on by debugging scripts.",
+        "It allows you to run and report the result.",
     ],
 )
 def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
@@ -153,6 +159,9 @@ def test_verbs_and_words_with_a_hyphen_are_no_nouns(text: str) -> None:
         ("Of these reports the first is new.", ["report"]),
         ("From new reports the total is taken.", ["report"]),
         ("This is debugging.", ["debugging"]),
+        ("It is found by debugging.", ["debugging"]),
+        ("A part of debugging in the page.", ["debugging"]),
+        ("It refers to users and processes of this.", ["user", "process"]),
         ("You changed it, to change it.", ["change", "change"]),  # its target is a verb
         ("Install the add-on.", ["add-on"]),
         ("the report – user", ["report", "user"]),
@@ -193,3 +202,50 @@ def test_set_expressions_say_nothing_of_their_own() -> None:
 def test_verbs_are_told_from_nouns_only_where_a_capital_shows_nouns() -> None:
     assert found("It was processed.", "en", "pt", lemmas="source") == ["process"]
     assert found("Access the user-defined file.", "en", "pt") == ["access", "user"]
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be_verbs"),
+    [
+        ("The type you choose reports where it runs.", [True]),
+        ("It is a part that accepts and processes requests.", [True]),
+        ("It can read and process requests.", [True]),
+        ("These services report the errors.", [True]),
+        ("They frequently access elements.", [True]),
+        ("It fails while debugging several pages.", [True]),
+        ("These reports where it runs.", [False]),  # *these* goes before nouns
+        ("The new reports are here.", [False]),
+        ("All the new reports, and more.", [False]),
+        ("The new reports shared with you.", [False]),
+        ("The result of debugging is new.", [False]),
+        ("Look at the servers and processes of it.", [False, False]),
+        ("A window server opens it.", [False, False]),  # no verbs at all
+        ("Reports where it runs.", [False]),
+    ],
+)
+def test_what_may_be_a_verb_is_found_and_marked(text: str, may_be_verbs: list[bool]) -> None:
+    glossary = Glossary.from_terms(TERMS, lemmas="source")
+    found = glossary.find(text, "en", "de")
+    assert [match.may_be_verb for match in found.entries] == may_be_verbs
+    assert sorted(found.may_be_verbs) == sorted(may_be_verbs)
+
+
+def test_nouns_are_demanded_for_verbs_on_request() -> None:
+    glossary = Glossary.from_terms(TERMS, lemmas="source", verbs=True)
+    for text in ("You can access it.", "It was processed.", "The type you choose reports where."):
+        found = glossary.find(text, "en", "de")
+        assert [match.may_be_verb for match in found.entries] == [False], text
+    assert not glossary.find("It is a user-defined type.", "en", "de").entries
+    firm = Glossary.from_terms(TERMS, lemmas="source")
+    assert glossary.signature != firm.signature
+    assert firm.overridden_by(glossary).find("You can access it.", "en", "de").entries
+    with pytest.raises(SettingError, match="verbs must be True or False"):
+        Glossary.from_terms(TERMS, verbs="some")  # type: ignore[arg-type]
+
+
+def test_what_may_be_a_verb_is_demanded_by_itself_and_last() -> None:
+    glossary = Glossary.from_terms({"report": ["Bericht", "Report"]}, lemmas="source")
+    found = glossary.find("The type reports where the reports and the report are.", "en", "de")
+    assert [shape.get("count", 1) for shape in found.constraints] == [2, 1]
+    assert found.may_be_verbs == [False, True]
+    assert found.source_spans[1] == ((9, 16),)

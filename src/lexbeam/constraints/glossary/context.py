@@ -27,7 +27,7 @@ _ENCLOSING = frozenset("()[]{}\"'“”„‘’»«>")
 _LONGEST = 200  # characters on each side that are looked at, of what has no space in it
 _UP_TO_SPACE, _FROM_WORD = re.compile(r"[^\s<>]*\Z"), re.compile(r"[^\s<>]*")
 _LEAST = 4  # letters of words that have a capital in titles
-_ADDRESS = re.compile(r"::|://|[@$]\w|\w[.@=]\w|\\|^\W*/|/.*/|\w_|_\w")
+_ADDRESS = re.compile(r"::|://|[@$]\w|\w[.@=]\w|\w=[\"']\w|\\|^\W*/|/.*/|\w_|_\w")
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
 
@@ -82,6 +82,10 @@ class Context:
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
         return english.is_verb(self._lower, first, end, self._begins[first])
+
+    def may_be_verb(self, first: int, end: int) -> bool:
+        """Return whether English words that are taken for a noun could be a verb."""
+        return english.may_be_verb(self._lower, first, end, self._begins[first])
 
     def is_in_set_expression(self, first: int, end: int) -> bool:
         """Return whether English words are part of a set expression: *for example*."""

@@ -1,7 +1,7 @@
 """What English says against a noun: that it is a verb here, or part of a set expression.
 
 Nothing is parsed: a few words before and behind a term decide, and where they do not, the term is
-taken to be the noun.
+taken to be the noun. Where it could be either, a translation may tell (`may_be_verb`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ _BEFORE_NOUNS = DETERMINERS | _words(
     "of in on at by for from with without to as and or no other more most many several both same "
     "new following"
 )
+_GOING_ON = {(who, "are") for who in ("you", "we", "they")} | {("'", "re"), ("’", "re")}
+"""What goes before a verb that ends in *ing*: *you are debugging*."""
+_AUXILIARIES = _words(
+    "is are was were be been has have had do does did can could may might must shall should will "
+    "would cannot"
+)
+_BEFORE_GERUNDS = _words("by for while when before after without from of and or then instead")
+_CONJUNCTIONS = _words("where when what which how whether if")
+_BEHIND_NOUNS = _AUXILIARIES | _words("of in for from with on and or as by at into than using such")
 _RELATIVES = frozenset(("that", "which", "it"))
 _ADVERBS = _words("also always automatically never now often only still then usually")
 
@@ -90,9 +99,77 @@ def is_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
     acts = before in _ADVERBS and first > 1  # *it now reports*, but *now reports are*
     if _has_verb_ending(last, behind) or (acts and last.endswith("s")):
         return True
+    if _is_gerund(words[:first], last, behind) or _is_second(words[:first], last, behind):
+        return True
     if behind in DETERMINERS:
         return begins or before == "to" or (last.endswith("s") and _is_third_person(words[:first]))
     return False
+
+
+def _is_gerund(before: Sequence[str], word: str, behind: str) -> bool:
+    """Return whether a word that ends in *ing* is a verb: *you are debugging*, *by setting it*."""
+    if not word.endswith("ing"):
+        return False
+    has_object = behind[:1].isalnum() and behind not in _BEHIND_NOUNS
+    return tuple(before[-2:]) in _GOING_ON or (before[-1:] == ["by"] and has_object)
+
+
+def _is_second(before: Sequence[str], word: str, behind: str) -> bool:
+    """Return whether a word is a verb like another, behind *and*: *to run and step through it*."""
+    if before[-1:] not in (["and"], ["or"]) or word not in _VERBS_TOO:
+        return False
+    goes_on = behind in DETERMINERS or behind in ("through", "over", "into")
+    return goes_on and before[-2] in _VERBS_TOO and _joins_verbs(before[:-1], word)
+
+
+def may_be_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
+    """Return whether a term that is not seen to be a verb (`is_verb`) could be one.
+
+    It is a word that can be a verb, in a place where a verb could stand, and something is behind
+    it that a verb could go before.
+    """
+    before, behind = "" if begins or not first else words[first - 1], _word_at(words, end)
+    word = words[first]
+    is_between_words = before[:1].isalpha() and behind and not behind.endswith("ed")
+    if end != first + 1 or not is_between_words or behind in _AUXILIARIES:
+        return False
+    has_object = behind not in _BEHIND_NOUNS
+    if word.endswith("ing"):
+        return before in _BEFORE_GERUNDS and has_object
+    if before in ("and", "or"):
+        return has_object and _can_be_verb(word) and _joins_verbs(words[: first - 1], word)
+    if before in _BEFORE_NOUNS - _RELATIVES or before in _AUXILIARIES or not _can_be_verb(word):
+        return False
+    if _is_inflected(word):
+        return has_object
+    is_free = before in _RELATIVES or before in _ADVERBS or before.endswith("ly")
+    return is_free or (before.endswith("s") and behind in DETERMINERS | _CONJUNCTIONS)
+
+
+def _word_at(words: Sequence[str], index: int) -> str:
+    """Return a word, or nothing if there is a mark or the end."""
+    word = words[index] if index < len(words) else ""
+    return word if word[:1].isalnum() else ""
+
+
+def _can_be_verb(word: str) -> bool:
+    """Return whether a word is a verb as well as a noun, as it is or in the third person."""
+    return any(each in _VERBS_TOO for each in (word, word.removesuffix("s"), word[:-2]))
+
+
+def _is_inflected(word: str) -> bool:
+    """Return whether a word that can be a verb is one in the third person, or a plural."""
+    return word.endswith("s") and word not in _VERBS_TOO
+
+
+def _joins_verbs(before: Sequence[str], word: str) -> bool:
+    """Return whether words end with what could be a verb like another, behind *and*.
+
+    *Receives and processes*, *can read and process*, *to run and step*.
+    """
+    if _is_inflected(word):
+        return bool(before) and before[-1].endswith("s") and before[-1].isalpha()
+    return len(before) > 1 and (before[-2] == "to" or before[-2] in _BEFORE_VERBS)
 
 
 def _has_verb_ending(word: str, behind: str) -> bool:

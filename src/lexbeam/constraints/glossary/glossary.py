@@ -31,7 +31,7 @@ from lexbeam.text.inflection import forms, languages, lemma
 from lexbeam.text.languages import base_language, same_language
 from lexbeam.text.word_boundaries import Span
 
-_Demand = tuple[tuple[str, ...], bool]  # target terms, and whether they may be in compounds
+_Demand = tuple[bool, tuple[str, ...], bool]  # may be a verb, targets, may be in compounds
 
 _ENGLISH = ("en", "eng")
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
@@ -46,13 +46,15 @@ class Found:
     phrase, as often as its source occurs; several are ``{"any": [...]}``, with ``count`` if
     they are to occur more than once; what may be in a compound says so. ``entries`` are the
     source terms that were found, ``source_spans`` says where in the text the source of each
-    constraint stands, one span for each time that the constraint is to occur.
+    constraint stands, one span for each time that the constraint is to occur, and ``may_be_verbs``
+    whether its target is a noun and its source could be a verb there. Those come last.
     """
 
     constraints: list[Any] = field(default_factory=list)
     avoid: list[Any] = field(default_factory=list)
     entries: list[Match] = field(default_factory=list)
     source_spans: list[SourceSpans] = field(default_factory=list)
+    may_be_verbs: list[bool] = field(default_factory=list)
 
 
 class Glossary:
@@ -62,8 +64,9 @@ class Glossary:
     lower case match any capitals, others as they are), *exact* or *any*. With ``lemmas`` a term
     is found in any of its forms (*houses* finds *house*) and its translation may stand in any
     (*Haus*, *Häuser*); ``"source"`` and ``"target"`` ask for one of the two. With ``compounds``
-    a translation may be part of a compound (*Haustür*), and what is forbidden may not. ``source``
-    and ``target`` are the languages for a model that does not say its own.
+    a translation may be part of a compound (*Haustür*), and what is forbidden may not. With
+    ``verbs`` German nouns are demanded for English words that are verbs, too (*controls access*).
+    ``source`` and ``target`` are the languages for a model that does not say its own.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class Glossary:
         source: str | None = None,
         target: str | None = None,
         compounds: bool = False,
+        verbs: bool = False,
     ) -> None:
         if not isinstance(case, str) or case not in CASES:
             raise SettingError(
@@ -83,8 +87,9 @@ class Glossary:
             raise SettingError(
                 f"lemmas must be True, False, source or target, not {represented(lemmas)}"
             )
-        if not isinstance(compounds, int):
-            raise SettingError(f"compounds must be True or False, not {represented(compounds)}")
+        for option, value in (("compounds", compounds), ("verbs", verbs)):
+            if not isinstance(value, int):
+                raise SettingError(f"{option} must be True or False, not {represented(value)}")
         for name, language in (("source", source), ("target", target)):
             if language is not None and not isinstance(language, str):
                 raise SettingError(f"{name} must be a language, not {represented(language)}")
@@ -93,12 +98,14 @@ class Glossary:
         self._lemmas = lemmas
         self._languages = (source, target)
         self._compounds = compounds
+        self._verbs = verbs
         self._matchers: dict[tuple[str | None, str | None], Matcher] = {}
 
     @property
     def signature(self) -> str:
         """A text that is the same for glossaries that demand the same."""
-        return repr((self._contents, self._case, self._lemmas, self._languages, self._compounds))
+        how = self._case, self._lemmas, self._languages, self._compounds, self._verbs
+        return repr((self._contents, *how))
 
     @classmethod
     def load(
@@ -110,6 +117,7 @@ class Glossary:
         source: str | None = None,
         target: str | None = None,
         compounds: bool = False,
+        verbs: bool = False,
     ) -> Glossary:
         """Read files: CSV, TSV or TBX.
 
@@ -124,7 +132,7 @@ class Glossary:
             if not each.concepts:
                 first = f": {each.problems[0].message}" if each.problems else ""
                 raise InputError(f"{each.path} has no entry that can be used{first}")
-        return cls(contents, case, lemmas, source, target, compounds)
+        return cls(contents, case, lemmas, source, target, compounds, verbs)
 
     @classmethod
     def from_terms(
@@ -134,6 +142,7 @@ class Glossary:
         case: Case = "smart",
         lemmas: bool | str = False,
         compounds: bool = False,
+        verbs: bool = False,
     ) -> Glossary:
         """Make a glossary of source terms and their translations, one or several each."""
         contents = Contents("terms")
@@ -158,13 +167,14 @@ class Glossary:
                         *(Term(text, None, "target", is_forbidden) for text in sides[1:]),
                     ],
                 )
-        return cls([contents], case, lemmas, compounds=compounds)
+        return cls([contents], case, lemmas, compounds=compounds, verbs=verbs)
 
     def overridden_by(self, other: Glossary) -> Glossary:
         """Return both glossaries as one; where they differ, the other one's terms hold."""
         contents = [*self._contents, *other._contents]
         compounds = self._compounds or other._compounds
-        return Glossary(contents, self._case, self._lemmas, *self._languages, compounds)
+        verbs = self._verbs or other._verbs
+        return Glossary(contents, self._case, self._lemmas, *self._languages, compounds, verbs)
 
     def __len__(self) -> int:
         return sum(len(contents.concepts) for contents in self._contents)
@@ -219,9 +229,9 @@ class Glossary:
         demanded: dict[_Demand, list[Span]] = {}
         for match in found:
             if match.rule.targets:
-                demand = match.rule.targets, joined[match.rule]
+                demand = match.may_be_verb, match.rule.targets, joined[match.rule]
                 demanded.setdefault(demand, []).append((match.start, match.end))
-        forms = {each: self._target_forms(each[0], target) for each in demanded}
+        forms = {each: self._target_forms(each[1], target) for each in demanded}
         forbidden = dict.fromkeys(
             (form, joined[match.rule])
             for match in found
@@ -229,10 +239,12 @@ class Glossary:
         )
         avoid = _without_demanded(forbidden, forms.values())
         shaped = [
-            one for each, spans in demanded.items() for one in _shape(forms[each], spans, each[1])
+            (*one, each[0])
+            for each in sorted(demanded, key=lambda each: each[0])
+            for one in _shape(forms[each], demanded[each], each[2], each[0])
         ]
-        constraints, spans_of = [shape for shape, _ in shaped], [spans for _, spans in shaped]
-        return Found(constraints, avoid, found, spans_of)
+        constraints, spans_of = [each[0] for each in shaped], [each[1] for each in shaped]
+        return Found(constraints, avoid, found, spans_of, [each[2] for each in shaped])
 
     def _in_compounds(self, rule: Rule, target: str | None) -> bool:
         return (self._compounds or rule.compound) and has_compounds(target)
@@ -264,7 +276,9 @@ class Glossary:
         languages = [each and base_language(each) for each in (source, target)]
         names = bool(languages[0]) and languages[0] not in CAPITALISING
         nouns = languages[0] in _ENGLISH and languages[1] in CAPITALISING
-        return Matcher(rules.values(), self._case, lemma_of, names, nouns, bool(languages[0]))
+        return Matcher(
+            rules.values(), self._case, lemma_of, names, nouns, bool(languages[0]), self._verbs
+        )
 
     def _all_rules(self, source: str | None, target: str | None) -> list[Rule]:
         return [
@@ -349,14 +363,15 @@ def _merged(first: Rule, second: Rule) -> Rule:
 
 
 def _shape(
-    targets: Sequence[str], spans: Sequence[Span], compounds: bool
+    targets: Sequence[str], spans: Sequence[Span], compounds: bool, doubtful: bool
 ) -> list[tuple[Any, SourceSpans]]:
+    """Return demands with their spans: what may be in a compound or is ``doubtful``, one by one."""
     option: dict[str, Any] = {"compound": True} if compounds else {}
     if len(targets) == 1:
         phrase = {"text": targets[0], **option} if option else targets[0]
         return [(phrase, (span,)) for span in spans]
     any_of: dict[str, Any] = {"any": list(targets), **option}
-    if compounds:  # each occurrence by itself: one may be in a compound, another not
+    if compounds or doubtful:
         return [(any_of, (span,)) for span in spans]
     return [(any_of if len(spans) == 1 else {**any_of, "count": len(spans)}, tuple(spans))]
 

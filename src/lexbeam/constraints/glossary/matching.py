@@ -11,7 +11,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from math import prod
 from typing import Literal
@@ -51,6 +50,10 @@ class Match:
     rule: Rule
     start: int
     end: int
+    may_be_verb: bool = False
+    """Whether its words, which are a noun in the rule, could be a verb in the text."""
+    is_form: bool = False
+    """Whether its words are in other forms than in the rule."""
 
 
 class Matcher:
@@ -60,8 +63,8 @@ class Matcher:
     with capitals match as they are; *exact* and *any* treat all alike. ``lemma_of`` lets a word
     be found in any of its forms. With ``names``, a word in lower case is not found in part of a
     name; with ``nouns``, the source is English and targets with a capital are nouns: their source
-    words are not found where they are verbs, or have a hyphen; with ``addresses``, nothing is found
-    in parts of addresses and identifiers.
+    words are not found where they have a hyphen, nor where they are verbs, unless ``verbs`` is set;
+    with ``addresses``, nothing is found in parts of addresses and identifiers.
     """
 
     def __init__(
@@ -72,10 +75,12 @@ class Matcher:
         names: bool = False,
         nouns: bool = False,
         addresses: bool = False,
+        verbs: bool = False,
     ) -> None:
         self._addresses = addresses
         self._names = names and case == "smart"
         self._nouns = nouns
+        self._verbs = verbs
         self._case = case
         self._lemma_of = lemma_of
         self._rules: defaultdict[tuple[str, ...], list[Rule]] = defaultdict(list)
@@ -93,8 +98,7 @@ class Matcher:
             found = [
                 (_NO_WORD if _overlaps(word[1:], skip) else word[0], *word[1:]) for word in found
             ]
-        usable = partial(self._is_meant, Context(text, found))
-        every = self._candidates(found, usable)
+        every = self._candidates(found, Context(text, found))
         candidates = sorted(every, key=lambda c: (c[0] - c[1], c[2].start))
         taken = bytearray(len(found))
         matches = []
@@ -105,7 +109,7 @@ class Matcher:
         return sorted(matches, key=lambda match: match.start)
 
     def _candidates(
-        self, found: Sequence[Word], is_meant: Callable[[Rule, Sequence[str], int, int], bool]
+        self, found: Sequence[Word], context: Context
     ) -> Iterator[tuple[int, int, Match]]:
         """Yield every occurrence of a term, with the index of its first word and the one after."""
         surface = [word for word, _, _ in found]
@@ -114,8 +118,11 @@ class Matcher:
             lengths = {n for word in words for n in self._lengths.get(word, ())}
             for end in (first + n for n in lengths if first + n <= len(found)):
                 rule = self._rule(surface[first:end], readings[first:end])
-                if rule and is_meant(rule, surface[first:end], first, end):
-                    yield first, end, Match(rule, found[first][1], found[end - 1][2])
+                if rule and self._is_meant(context, rule, surface[first:end], first, end):
+                    doubtful = self._tells_verbs(rule) and context.may_be_verb(first, end)
+                    span = found[first][1], found[end - 1][2]
+                    is_form = list(map(fold, surface[first:end])) != list(map(fold, rule.words))
+                    yield first, end, Match(rule, *span, doubtful, is_form)
 
     def _is_meant(
         self, context: Context, rule: Rule, surface: Sequence[str], first: int, end: int
@@ -126,13 +133,23 @@ class Matcher:
             return False
         if self._names and _is_name(context, rule, surface, first, end):
             return False
-        if not self._nouns or not rule.targets or not all(map(is_noun, rule.targets)):
+        if not self._is_noun(rule):
             return True
         if "-" not in rule.words and context.is_hyphenated(first, end):
             return False
-        is_other = context.is_verb(first, end) or context.is_in_set_expression(first, end)
+        is_other = context.is_in_set_expression(first, end)
         is_other |= self._names and context.is_identifier(first, end)
-        return not is_other and not is_verb_form(surface[-1], rule.words[-1])
+        if self._tells_verbs(rule):
+            is_other |= context.is_verb(first, end) or is_verb_form(surface[-1], rule.words[-1])
+        return not is_other
+
+    def _is_noun(self, rule: Rule) -> bool:
+        """Return whether all targets of a rule are nouns, as far as that is seen."""
+        return self._nouns and bool(rule.targets) and all(map(is_noun, rule.targets))
+
+    def _tells_verbs(self, rule: Rule) -> bool:
+        """Return whether the words of a rule are not meant where they are verbs."""
+        return not self._verbs and self._is_noun(rule)
 
     def _readings(self, word: str) -> tuple[str, ...]:
         """Return the forms under which a word is looked up: itself, and its lemma."""
