@@ -141,3 +141,14 @@ def test_log_probabilities_of_tied_outputs_add_up() -> None:
         assert len(each.log_probs) == len(each.tokens) + 1
         assert np.isclose(sum(each.log_probs), each.log_prob)
         assert max(each.log_probs) <= 1e-3
+
+
+@pytest.mark.parametrize(("whole", "prefix"), [(True, (0,)), (False, (0,)), (True, ())])
+def test_a_whole_prefix_does_not_go_on_as_another_neighbour(
+    whole: bool, prefix: tuple[int, ...]
+) -> None:
+    sentence = _sentence([0, 1, *TERM, 4], [-1, -1, -20, 0, -1, -1])
+    spellings = (Spelling(prefix, ""),) if prefix else ()
+    sentence.prefix = SpelledPrefix(spellings, whole=whole)
+    (asked,) = next(left_neighbours.search_with_other_neighbours(_document(), [sentence]))
+    assert asked.whole_prefix == (whole and bool(prefix))

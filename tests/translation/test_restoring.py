@@ -9,7 +9,7 @@ import pytest
 import lexbeam
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.translation.keep import compile_patterns, find_kept
-from lexbeam.translation.restoring import Hiding
+from lexbeam.translation.restoring import Hiding, _parting
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +176,13 @@ def test_a_source_in_a_tag_is_no_tie(model: lexbeam.Translator) -> None:
     assert found.text == "Der <b>Köter</b> schläft."
     with pytest.raises(lexbeam.LexbeamError, match="outside the text"):
         model.translate(text, [{"text": "Hund", "source": [20, 40]}], keep=["markup"])
+
+
+@pytest.mark.parametrize(
+    ("text", "tags", "parting"),
+    [("lo\nCa", {2}, ""), ("lo\nCa", {3}, ""), ("lo\nCa", {0}, " "), ("lo\n\u0301", {2}, " ")],
+)
+def test_lines_stay_apart_where_no_tag_stands_between_them(
+    text: str, tags: set[int], parting: str
+) -> None:
+    assert _parting(text, 2, tags) == parting

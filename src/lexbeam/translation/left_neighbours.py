@@ -106,6 +106,7 @@ def _ask(document: Document, place: _Place) -> Job:
         phrases=(place.term,),
         avoid=(*sentence.avoid, *(sentence.displaced or ())),
         prefix=place.before,
+        whole_prefix=sentence.prefix.whole and len(place.before) <= sentence.prefix.longest,
         max_length=len(place.before) + 1 + len(place.term),
         settings=settings,
         cut=True,

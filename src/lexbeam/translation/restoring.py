@@ -205,16 +205,19 @@ class Restoring:
         ]
         if self.source.tags:
             bounds = self._bounds(alternative)
-            edits += [
-                Edit(each.at, 1, _parting(alternative.text, each.at)) for each in bounds.breaks
-            ]
-            edits += place_tags(
+            placed = place_tags(
                 [PlacedTag(part.kept.text, part.start) for part in self.source.tags],
                 self.source.text,
                 alternative.text,
                 alternative.alignment or (),
                 bounds,
             )
+            with_tags = {edit.at for edit in placed}
+            edits += [
+                Edit(each.at, 1, _parting(alternative.text, each.at, with_tags))
+                for each in bounds.breaks
+            ]
+            edits += placed
         return edited(alternative, Edits(edits))
 
     def _bounds(self, alternative: AnyAlternative) -> Bounds:
@@ -265,12 +268,14 @@ class Restoring:
         ]
 
 
-def _parting(text: str, line_end: int) -> str:
-    """Return what parts a tag at the end of a line from the next line: mostly nothing.
+def _parting(text: str, line_end: int, with_tags: Set[int]) -> str:
+    """Return what parts a line from the next: mostly nothing, since a tag stands there.
 
-    A combining mark would become part of the tag.
+    A combining mark would become part of the tag. ``with_tags`` are the offsets that have one.
     """
     following = text[line_end + 1 : line_end + 2]
+    if not with_tags & {line_end, line_end + 1}:
+        return " "
     return " " if following and are_glued(">", following) else ""
 
 
