@@ -89,3 +89,20 @@ def test_pieces_say_how_they_join_words() -> None:
 def test_languages_with_compounds() -> None:
     known = {code: compounds.has_compounds(code) for code in ("de", "de-AT", "nl", "pt", None)}
     assert known == {"de": True, "de-AT": True, "nl": True, "pt": False, None: True}
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("Debuggen", "Debug"),
+        ("Drucken", "Druck"),
+        ("Laden", "Lad"),
+        ("Erstellen", "Erstell"),
+        ("Datei", ""),
+        ("debuggen", ""),
+        ("XMLen", ""),
+        ("Aen", ""),
+    ],
+)
+def test_the_stem_of_an_infinitive(word: str, stem: str) -> None:
+    assert compounds.stem_of_infinitive(word) == stem

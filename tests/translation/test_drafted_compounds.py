@@ -82,6 +82,30 @@ def test_of_a_term_that_the_draft_says_once_a_second_one_may_be_left(
     assert met == sorted(met, reverse=True)
 
 
+PRINTING = "The printing job was cancelled."
+
+
+def test_an_infinitive_is_not_forced_into_a_compound_that_has_its_stem(
+    translator: lexbeam.Translator,
+) -> None:
+    terms = {"printing": "Drucken"}
+    free = translator.translate(PRINTING).text
+    assert "Druckauftrag" in free
+    glossary = lexbeam.Glossary.from_terms(terms, compounds=True)
+    left = translator.translate(PRINTING, glossary=glossary)
+    assert left.text == free
+    (report,) = left.constraints
+    assert (report.met, report.dropped, report.reason) == (False, True, drafted_compounds.REASON)
+    # Where the draft has no compound with it, the term is said.
+    said = translator.translate("The printing of books is expensive.", glossary=glossary)
+    assert said.constraints[0].met
+    # Without compounds a term is a term, and so is what a caller demands himself.
+    firm = translator.translate(PRINTING, glossary=lexbeam.Glossary.from_terms(terms))
+    assert firm.constraints[0].met
+    asked = {"text": "Drucken", "source": "printing", "compound": True}
+    assert translator.translate(PRINTING, [asked]).constraints[0].met
+
+
 def test_nothing_is_unsaid_that_a_word_of_the_draft_attends_to() -> None:
     attention = np.array([[0.8, 0.2, 0.0], [0.1, 0.25, 0.65]], np.float32)
     words = [(0, 1), (1, 2)]

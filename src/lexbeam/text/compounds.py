@@ -117,3 +117,16 @@ def joining_flags(written: Iterable[str], vocabulary_size: int) -> NDArray[np.ui
         if len(last) == PART and all(map(is_letter, last)):
             flags[token] |= ENDS
     return flags
+
+
+def stem_of_infinitive(word: str) -> str:
+    """Return what German puts into compounds of an infinitive that is a noun: *Debug*, *Lade*.
+
+    Nothing if a word can't be one. The last *e* is left out: *Druckauftrag*, *Ladevorgang*.
+    """
+    if not word.endswith("en") or not word[:1].isupper() or not word[1:].islower():
+        return ""
+    stem = word[:-2]
+    if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "ls":
+        stem = stem[:-1]
+    return stem if len(stem) > 2 else ""

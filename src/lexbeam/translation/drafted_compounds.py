@@ -17,7 +17,7 @@ import numpy as np
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.search.arrays import ScoreArray
 from lexbeam.search.beam import Hypothesis
-from lexbeam.text.compounds import compound_around
+from lexbeam.text.compounds import compound_around, stem_of_infinitive
 from lexbeam.text.word_boundaries import stands_alone
 from lexbeam.translation.displaced import split_words
 from lexbeam.translation.document import Document
@@ -29,6 +29,9 @@ JOINED = 2.0
 JOINED_SHARE = 0.35
 """The share of attention to another source from which on a word of a draft translates both."""
 
+REASON = "a compound has its stem"
+"""What the report says of an infinitive that is left out because of that."""
+
 UNSAID_SHARE = 0.3
 """The share of attention up to which no word of a draft translates a source."""
 
@@ -39,6 +42,7 @@ def keep_compounds(document: Document, sentence: SentenceState, draft: Hypothesi
     What the search has to know of such a compound depends on the draft, so that the draft has to
     be there before the search.
     """
+    sentence.left |= _leave_stems(document, sentence, draft)
     sentence.left |= _leave_joined(document, sentence, draft)
     sentence.untied = _said_in_compounds(document, sentence, draft) | sentence.left
 
@@ -99,6 +103,34 @@ def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis
     return left
 
 
+def _leave_stems(document: Document, sentence: SentenceState, draft: Hypothesis) -> set[int]:
+    """Take from a sentence the infinitives whose stems are in compounds of a draft.
+
+    *Debugging workflow* is *Debugworkflow*: that is how German has *Debuggen* in a compound, and
+    *Debuggensworkflow* is no word. The units are returned.
+    """
+    words = split_words(document.target.pieces(draft.tokens))
+    if draft.attention is None or not words:
+        return set()
+    text, spans = document.text_of(sentence, draft), document.token_spans(sentence)
+    left = set[int]()
+    for index, tokens in document.ties(sentence, sentence.assigned).items():
+        unit = sentence.assigned[index].unit
+        demand = document.demand(unit)
+        source = sentence.part.text[spans[min(tokens)][0] : spans[max(tokens)][1]]
+        stem = stem_of_infinitive(demand.asked.parts[0][0]) if source.endswith("ing") else ""
+        if not stem or not _may_be_left(demand.asked) or demand.surface.find(text, 1):
+            continue
+        start, end = _word_for(draft.attention, words, tokens)
+        word = document.target.decode(draft.tokens[start:end]).strip()
+        rest = word.removeprefix(stem)
+        if len(word) > len(rest) > 2 and not rest.startswith("ung"):
+            left.add(unit)
+    soften(document, left, 0.0, REASON)
+    sentence.assigned = [piece for piece in sentence.assigned if piece.unit not in left]
+    return left
+
+
 def soften(document: Document, left: Set[int], soft: float, because: str | None = None) -> None:
     """Make units soft, and put them behind others of the same term, in the whole text.
 
@@ -146,9 +178,16 @@ def _is_joined(
     """Return whether the word of a draft that attends most to some tokens does to others, too."""
     if not following or not words:
         return False
-    here = [float(attention[a:b, list(tokens)].sum(axis=1).max()) for a, b in words]
-    start, end = words[int(np.argmax(here))]
+    start, end = _word_for(attention, words, tokens)
     return float(attention[start:end, list(following)].sum(axis=1).max()) >= JOINED_SHARE
+
+
+def _word_for(
+    attention: ScoreArray, words: Sequence[tuple[int, int]], tokens: Sequence[int]
+) -> tuple[int, int]:
+    """Return the word of a draft that attends most to some tokens."""
+    here = [float(attention[a:b, list(tokens)].sum(axis=1).max()) for a, b in words]
+    return words[int(np.argmax(here))]
 
 
 def _is_unsaid(
