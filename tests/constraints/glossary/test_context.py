@@ -213,6 +213,10 @@ def test_verbs_are_told_from_nouns_only_where_a_capital_shows_nouns() -> None:
         ("These services report the errors.", [True]),
         ("They frequently access elements.", [True]),
         ("It fails while debugging several pages.", [True]),
+        ("It tells you when the new type reports.", [True]),
+        ("It tells you when the new type, or one of the last reports.", [False]),
+        ("It tells you of the last week reports.", [False]),
+        ("It tells you when there are reports.", [False]),
         ("These reports where it runs.", [False]),  # *these* goes before nouns
         ("The new reports are here.", [False]),
         ("All the new reports, and more.", [False]),

@@ -32,6 +32,7 @@ _AUXILIARIES = _words(
 )
 _BEFORE_GERUNDS = _words("by for while when before after without from of and or then instead")
 _CONJUNCTIONS = _words("where when what which how whether if")
+_BEFORE_CLAUSES = _words("after as because before if once since unless until when whenever where")
 _BEHIND_NOUNS = _AUXILIARIES | _words("of in for from with on and or as by at into than using such")
 _RELATIVES = frozenset(("that", "which", "it"))
 _ADVERBS = _words("also always automatically never now often only still then usually")
@@ -126,10 +127,12 @@ def may_be_verb(words: Sequence[str], first: int, end: int, begins: bool) -> boo
     """Return whether a term that is not seen to be a verb (`is_verb`) could be one.
 
     It is a word that can be a verb, in a place where a verb could stand, and something is behind
-    it that a verb could go before.
+    it that a verb could go before, or it ends a clause: *as the model changes*.
     """
     before, behind = "" if begins or not first else words[first - 1], _word_at(words, end)
     word = words[first]
+    if not behind and end == first + 1:
+        return _may_end_clause(words[:first], word)
     is_between_words = before[:1].isalpha() and behind and not behind.endswith("ed")
     if end != first + 1 or not is_between_words or behind in _AUXILIARIES:
         return False
@@ -144,6 +147,15 @@ def may_be_verb(words: Sequence[str], first: int, end: int, begins: bool) -> boo
         return has_object
     is_free = before in _RELATIVES or before in _ADVERBS or before.endswith("ly")
     return is_free or (before.endswith("s") and behind in DETERMINERS | _CONJUNCTIONS)
+
+
+def _may_end_clause(before: Sequence[str], word: str) -> bool:
+    """Return whether a word could be the verb of a clause, behind its subject."""
+    is_noun = before[-1:] != [] and before[-1][:1].isalpha() and before[-1] not in _BEFORE_NOUNS
+    if not is_noun or before[-1] in _AUXILIARIES or not (_is_inflected(word) and _can_be_verb(word)):
+        return False
+    clause = next((i for i, w in enumerate(reversed(before)) if w in _BEFORE_CLAUSES), None)
+    return clause is not None and all(w[:1].isalnum() for w in before[len(before) - clause :])
 
 
 def _word_at(words: Sequence[str], index: int) -> str:
