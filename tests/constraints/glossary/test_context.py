@@ -210,6 +210,7 @@ def test_verbs_are_told_from_nouns_only_where_a_capital_shows_nouns() -> None:
         ("The type you choose reports where it runs.", [True]),
         ("It is a part that accepts and processes requests.", [True]),
         ("It can read and process requests.", [True]),
+        ("To open it, select the new page and access the files.", [True]),
         ("These services report the errors.", [True]),
         ("They frequently access elements.", [True]),
         ("It fails while debugging several pages.", [True]),

@@ -131,28 +131,32 @@ def may_be_verb(words: Sequence[str], first: int, end: int, begins: bool) -> boo
     """
     before, behind = "" if begins or not first else words[first - 1], _word_at(words, end)
     word = words[first]
-    if not behind and end == first + 1:
-        return _may_end_clause(words[:first], word)
-    is_between_words = before[:1].isalpha() and behind and not behind.endswith("ed")
-    if end != first + 1 or not is_between_words or behind in _AUXILIARIES:
+    if end != first + 1 or not before[:1].isalpha() or not behind:
+        return end == first + 1 and not behind and _may_end_clause(words[:first], word)
+    if behind.endswith("ed") or behind in _AUXILIARIES:
         return False
     has_object = behind not in _BEHIND_NOUNS
     if word.endswith("ing"):
         return before in _BEFORE_GERUNDS and has_object
     if before in ("and", "or"):
-        return has_object and _can_be_verb(word) and _joins_verbs(words[: first - 1], word)
+        has_article = behind in DETERMINERS and not _is_inflected(word)  # *and access the file*
+        joins = has_article or _joins_verbs(words[: first - 1], word)
+        return has_object and _can_be_verb(word) and joins
     if before in _BEFORE_NOUNS - _RELATIVES or before in _AUXILIARIES or not _can_be_verb(word):
         return False
-    if _is_inflected(word):
-        return has_object
     is_free = before in _RELATIVES or before in _ADVERBS or before.endswith("ly")
-    return is_free or (before.endswith("s") and behind in DETERMINERS | _CONJUNCTIONS)
+    has_clause = before.endswith("s") and behind in DETERMINERS | _CONJUNCTIONS
+    return has_object if _is_inflected(word) else is_free or has_clause
 
 
 def _may_end_clause(before: Sequence[str], word: str) -> bool:
     """Return whether a word could be the verb of a clause, behind its subject."""
     is_noun = before[-1:] != [] and before[-1][:1].isalpha() and before[-1] not in _BEFORE_NOUNS
-    if not is_noun or before[-1] in _AUXILIARIES or not (_is_inflected(word) and _can_be_verb(word)):
+    if (
+        not is_noun
+        or before[-1] in _AUXILIARIES
+        or not (_is_inflected(word) and _can_be_verb(word))
+    ):
         return False
     clause = next((i for i, w in enumerate(reversed(before)) if w in _BEFORE_CLAUSES), None)
     return clause is not None and all(w[:1].isalnum() for w in before[len(before) - clause :])
