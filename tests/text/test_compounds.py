@@ -106,3 +106,11 @@ def test_languages_with_compounds() -> None:
 )
 def test_the_stem_of_an_infinitive(word: str, stem: str) -> None:
     assert compounds.stem_of_infinitive(word) == stem
+
+
+@pytest.mark.parametrize(
+    ("word", "may_be"),
+    [("Datei", True), ("Dateien", True), ("Informationen", False), ("Nr.", False), ("Ab", False)],
+)
+def test_some_plurals_are_only_last_in_compounds(word: str, may_be: bool) -> None:
+    assert compounds.may_be_first(word) == may_be

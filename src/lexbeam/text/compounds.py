@@ -25,6 +25,9 @@ PART = 3
 MIDDLE = 5
 """The fewest letters of a part that others stand on both sides of: *wert* is in *Auswertungen*."""
 
+_ONLY_LAST = ("ungen", "ionen", "heiten", "keiten", "schaften", "täten")
+"""Endings of plurals that German has as the last part of a compound only: *Informationsschutz*."""
+
 SHORT, LONG, ENDS = 1, 2, 4
 """What `joining_flags` says of a piece; the search knows the same."""
 
@@ -49,6 +52,11 @@ def is_letter(character: str) -> bool:
 def may_be_part(phrase: str, fewest: int = PART) -> bool:
     """Return whether a phrase has enough letters to be a part of a compound."""
     return sum(map(is_letter, phrase)) >= fewest
+
+
+def may_be_first(phrase: str) -> bool:
+    """Return whether a phrase can be the first part of a compound, and not only a later one."""
+    return may_be_part(phrase) and is_letter(phrase[-1]) and not phrase.endswith(_ONLY_LAST)
 
 
 def lowered(phrase: str) -> str:

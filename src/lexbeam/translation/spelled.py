@@ -14,7 +14,7 @@ from lexbeam.errors import ConstraintError, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.casing import compound_spellings, variants
-from lexbeam.text.compounds import is_letter, may_be_part
+from lexbeam.text.compounds import may_be_first, may_be_part
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.translation.results import ConstraintReport
@@ -360,7 +360,7 @@ def _spell(form: str, asked: Constraint, target: TargetText, spaced: bool) -> It
 
 def _may_go_on(way: Spelling) -> bool:
     """Return whether a spelling can be the first part of a compound."""
-    return may_be_part(way.surface) and not way.is_rewritten and is_letter(way.surface[-1])
+    return may_be_first(way.surface) and not way.is_rewritten
 
 
 def _with_space(spellings: Sequence[Spelling]) -> Sequence[Spelling]:
