@@ -141,6 +141,7 @@ def test_words_in_capitals_are_names_unless_all_is() -> None:
         "It now processes more.",
         "Use the Process class.",
         "Use the new Server object.",
+        "Reports minimally logged errors.",
         "You are debugging.",
         "The page that you're debugging is new.",
         "They go on by debugging scripts.",

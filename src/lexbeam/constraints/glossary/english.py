@@ -98,6 +98,7 @@ def is_verb(words: Sequence[str], first: int, end: int, begins: bool) -> bool:
     if before == "to" and end == first + 1 and last in _VERBS_TOO:
         return behind in DETERMINERS or first < 2 or words[first - 2] not in _TAKE_TO
     acts = before in _ADVERBS and first > 1  # *it now reports*, but *now reports are*
+    acts |= begins and behind.endswith("ly") and _can_be_verb(last)  # *Reports fully loaded files*
     if _has_verb_ending(last, behind) or (acts and last.endswith("s")):
         return True
     if _is_gerund(words[:first], last, behind) or _is_second(words[:first], last, behind):
