@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import lexbeam
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.translation.keep import compile_patterns, find_kept
-from lexbeam.translation.restoring import Hiding, _parting
+from lexbeam.translation.restoring import Hiding, Restoring, _parting
 
 
 @pytest.fixture(scope="module")
@@ -186,3 +187,13 @@ def test_lines_stay_apart_where_no_tag_stands_between_them(
     text: str, tags: set[int], parting: str
 ) -> None:
     assert _parting(text, 2, tags) == parting
+
+
+@pytest.mark.parametrize(("span", "keeps"), [((3, 6), True), (None, False)])
+def test_a_translation_without_a_mask_is_not_taken(span: Any, keeps: bool) -> None:
+    asked = SimpleNamespace(demanded=["x"], avoid=())
+    hiding = SimpleNamespace(later=(), asked=asked)
+    restoring: Any = SimpleNamespace(hiding=hiding, asked=asked, hidden=["{1}"])
+    reports = [SimpleNamespace(met=True, span=None), SimpleNamespace(met=False, span=span)]
+    found: Any = SimpleNamespace(constraints=reports, text="ID2s")
+    assert Restoring._keeps_to_asked(restoring, found) == keeps

@@ -188,8 +188,14 @@ class Restoring:
         )
 
     def _keeps_to_asked(self, alternative: Alternative) -> bool:
-        """Return whether a text has what is looked for when all is put back."""
+        """Return whether a text has what was hidden, and what is looked for when it is put back.
+
+        A model may write other words that begin with a mask, and the mask nowhere.
+        """
         if not all(alternative.constraints[number].met for number in self.hiding.later):
+            return False
+        first = len(self.asked.demanded)
+        if any(each.span is None for each in alternative.constraints[first:][: len(self.hidden)]):
             return False
         given_up = set(self.asked.avoid) - set(self.hiding.asked.avoid)
         return not any(each.find(alternative.text) for each in given_up)
