@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.models.model import Model
 from lexbeam.search.beam_search import decode
 from lexbeam.text.word_boundaries import contains
+from lexbeam.translation.document import _outside_phrases
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.translator import Translator
 
@@ -398,3 +400,10 @@ def form(phrase: str) -> str:
         return small
     left, right = r"(?<![^\W猫])", r"(?![^\W猫])"  # Chinese needs no space
     return rf"(?:{left}{small}{right}|(?:^|(?<=[.!?]\s)){large}{right})"
+
+
+def test_what_has_to_be_said_is_not_avoided_on_account_of_a_tie() -> None:
+    said: Any = [SimpleNamespace(spellings=[SimpleNamespace(ids=(4, 5, 6))])]
+    displaced = [(5, 6), (6, 5), (7,), (4, 5, 6)]
+    assert _outside_phrases(displaced, said) == [(6, 5), (7,)]
+    assert _outside_phrases(displaced, []) == displaced

@@ -197,3 +197,14 @@ def test_a_translation_without_a_mask_is_not_taken(span: Any, keeps: bool) -> No
     reports = [SimpleNamespace(met=True, span=None), SimpleNamespace(met=False, span=span)]
     found: Any = SimpleNamespace(constraints=reports, text="ID2s")
     assert Restoring._keeps_to_asked(restoring, found) == keeps
+
+
+@pytest.mark.parametrize(
+    ("after", "adds"),
+    [("a H<b>ell</b>o", True), ("<b>a Hello</b>", False), ("o Hell<b>o</b>", True)],
+)
+def test_tags_inside_words_may_make_what_is_avoided(after: str, adds: bool) -> None:
+    asked = Constraints.build(None, ["o"], None)
+    restoring: Any = SimpleNamespace(asked=asked)
+    before = re.sub(r"<.*?>", "", after)
+    assert Restoring._adds_avoided(restoring, before, after) == adds

@@ -159,7 +159,8 @@ class Document:
         hard = [each.longest for each in said if each.asked.soft is None]
         demanded = sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
         allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
-        avoid = (*sentence.avoid, *_outside_prefix(sentence.displaced or (), prefix))
+        displaced = _outside_prefix(sentence.displaced or (), prefix)
+        avoid = (*sentence.avoid, *_outside_phrases(displaced, said))
         ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
@@ -321,6 +322,20 @@ def _outside_prefix(displaced: Sequence[Tokens], prefix: SpelledPrefix) -> list[
         return there and any(find_subsequence(ids, tokens) for ids in begins)
 
     return [tokens for tokens in displaced if not is_begun(tokens)]
+
+
+def _outside_phrases(
+    displaced: Sequence[Tokens], said: Sequence[SpelledConstraint]
+) -> Sequence[Tokens]:
+    """Return the words that ties displace, without those inside of what has to be said."""
+    if not displaced:
+        return displaced
+    ways = [way.ids for each in said for way in each.spellings]
+    return [
+        tokens
+        for tokens in displaced
+        if not any(tokens[0] in ids and find_subsequence(ids, tokens) for ids in ways)
+    ]
 
 
 def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Part]:

@@ -176,7 +176,12 @@ class Restoring:
             self._reported(respaced(self._put_back(each), self.source.hidden, self.asked))
             for each in translation.nbest
         ]
-        best = distinct(each for each in best if self._keeps_to_asked(each))
+        kept = [
+            each
+            for before, each in zip(translation.nbest, best, strict=True)
+            if self._keeps_to_asked(each) and not self._adds_avoided(before.text, each.text)
+        ]
+        best = distinct(kept)
         if not best or best[0].score < translation.score:
             return None
         return replace(
@@ -199,6 +204,13 @@ class Restoring:
             return False
         given_up = set(self.asked.avoid) - set(self.hiding.asked.avoid)
         return not any(each.find(alternative.text) for each in given_up)
+
+    def _adds_avoided(self, before: str, after: str) -> bool:
+        """Return whether tags inside of words have made something that is avoided."""
+        return any(
+            len(each.find(after, len(after))) > len(each.find(before, len(before)))
+            for each in self.asked.avoid
+        )
 
     def _put_back(self, alternative: AnyAlternative) -> AnyAlternative:
         """Return a translation with masks undone, and tags in it."""
