@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 
 def find_subsequence(sequence: Sequence[Hashable], sought: Sequence[Hashable]) -> list[int]:
@@ -10,3 +10,14 @@ def find_subsequence(sequence: Sequence[Hashable], sought: Sequence[Hashable]) -
     wanted, width = tuple(sought), len(sought)
     last = len(sequence) - width
     return [i for i in range(last + 1) if tuple(sequence[i : i + width]) == wanted]
+
+
+def outside_of(
+    sequences: Iterable[tuple[int, ...]], wholes: Sequence[Sequence[int]]
+) -> list[tuple[int, ...]]:
+    """Return the sequences that are in none of the others."""
+    return [
+        each
+        for each in sequences
+        if not any(each[0] in whole and find_subsequence(whole, each) for whole in wholes)
+    ]

@@ -19,7 +19,7 @@ from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.casing import variants
 from lexbeam.text.spelling import TargetText, spell_inside, token_of
-from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.subsequences import outside_of
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.text.word_boundaries import are_glued, is_word_character
@@ -71,9 +71,8 @@ def find_displaced(
         for way in _ways_to_say(word, document.vocabulary, not _begins_another(word, written))
     )
     # What is inside of something demanded can't be avoided, here or in a later search.
-    ways = [w for p in sentence.assigned for w in document.demand(p.unit).spellings]
-    usable_ways = [e for e in found if not any(find_subsequence(way.ids, e) for way in ways)]
-    return list(dict.fromkeys((*usable_ways, *behind_hyphens(document, sentence))))
+    ways = [w.ids for p in sentence.assigned for w in document.demand(p.unit).spellings]
+    return list(dict.fromkeys((*outside_of(found, ways), *behind_hyphens(document, sentence))))
 
 
 def count_other_uses(
@@ -124,7 +123,7 @@ def behind_hyphens(document: Document, sentence: SentenceState) -> list[Tokens]:
         return []
     ways = [way for p in sentence.assigned for way in document.demand(p.unit).spellings]
     torn = dict.fromkeys((hyphen, *way.ids) for way in ways if way.spaced)
-    return [each for each in torn if not any(find_subsequence(way.ids, each) for way in ways)]
+    return outside_of(torn, [way.ids for way in ways])
 
 
 def shares_of(

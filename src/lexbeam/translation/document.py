@@ -20,7 +20,7 @@ from lexbeam.search.settings import Settings
 from lexbeam.text.phrases import Spelling
 from lexbeam.text.sentence_splitter import Part, split_text
 from lexbeam.text.spelling import SourceText, TargetText
-from lexbeam.text.subsequences import find_subsequence
+from lexbeam.text.subsequences import find_subsequence, outside_of
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
@@ -160,7 +160,7 @@ class Document:
         demanded = sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
         allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
         displaced = _outside_prefix(sentence.displaced or (), prefix)
-        avoid = (*sentence.avoid, *_outside_phrases(displaced, said))
+        avoid = (*sentence.avoid, *(_outside_phrases(displaced, said) if displaced else ()))
         ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
@@ -328,14 +328,7 @@ def _outside_phrases(
     displaced: Sequence[Tokens], said: Sequence[SpelledConstraint]
 ) -> Sequence[Tokens]:
     """Return the words that ties displace, without those inside of what has to be said."""
-    if not displaced:
-        return displaced
-    ways = [way.ids for each in said for way in each.spellings]
-    return [
-        tokens
-        for tokens in displaced
-        if not any(tokens[0] in ids and find_subsequence(ids, tokens) for ids in ways)
-    ]
+    return outside_of(displaced, [way.ids for each in said for way in each.spellings])
 
 
 def _cut(text: str, source: SourceText, limit: int, sentences: bool) -> list[Part]:

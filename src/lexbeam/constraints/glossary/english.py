@@ -152,12 +152,9 @@ def may_be_verb(words: Sequence[str], first: int, end: int, begins: bool) -> boo
 
 def _may_end_clause(before: Sequence[str], word: str) -> bool:
     """Return whether a word could be the verb of a clause, behind its subject."""
-    is_noun = before[-1:] != [] and before[-1][:1].isalpha() and before[-1] not in _BEFORE_NOUNS
-    if (
-        not is_noun
-        or before[-1] in _AUXILIARIES
-        or not (_is_inflected(word) and _can_be_verb(word))
-    ):
+    subject = before[-1] if before else ""
+    is_noun = subject[:1].isalpha() and subject not in _BEFORE_NOUNS | _AUXILIARIES
+    if not is_noun or not _is_inflected(word) or not _can_be_verb(word):
         return False
     clause = next((i for i, w in enumerate(reversed(before)) if w in _BEFORE_CLAUSES), None)
     return clause is not None and all(w[:1].isalnum() for w in before[len(before) - clause :])
