@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 
 import numpy as np
@@ -12,7 +13,12 @@ from fuzz.token_problems import arguments, make_scorer
 from lexbeam.errors import LexbeamError, ScorerError
 from lexbeam.search import decode, kernel
 from lexbeam.search.allocation import POLICIES
-from lexbeam.search.arrays import IntArray
+from lexbeam.search.arrays import PAD, IntArray
+from lexbeam.search.automaton.automaton import Automaton
+from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.compiled import compile_requests
+from lexbeam.search.request import read_requests
 from lexbeam.search.scorer import Scores, read_scores, refuse_nonsense
 from lexbeam.search.selection import Selection
 
@@ -34,6 +40,80 @@ def test_searches_give_the_same(seed: int) -> None:
                 except LexbeamError as error:
                     found.append(str(error))
         assert found[0] == found[1], problem
+
+
+def automata(count: int) -> Iterator[tuple[Automaton, int]]:
+    """Yield the automata of drawn problems, each with the size of its vocabulary."""
+    random = Random(11)
+    while count:
+        problem = draw(random)
+        scorer, given = make_scorer(problem), arguments(problem, problem.sentences)
+        words = None
+        if problem.marks is not None:
+            words = WordBoundaries(*(np.array(mark) for mark in vars(problem.marks).values()))
+        try:
+            asked = given["phrases"], given.get("avoid"), given.get("prefix")
+            vocabulary = scorer.vocabulary_size, problem.ends
+            requests = read_requests(len(problem.sentences), *asked, *vocabulary, words)
+            limits = np.array(given["max_length"])
+            automaton = compile_requests(scorer, requests, limits, words).automaton
+        except LexbeamError:
+            continue
+        if automaton is not None:
+            count -= 1
+            yield automaton, scorer.vocabulary_size
+
+
+def same_states(one: States, other: States) -> bool:
+    """Return whether states are equal, in whatever shape their arrays are."""
+    shape = one.node.shape
+    left, right = (
+        [*each.met, *each.seen, *(each.stages or ()), *each[:1], each[2], *each[4:6]]
+        for each in (one, other)
+    )
+    pairs = zip(left, right, strict=True)
+    return all(bool((np.broadcast_to(b, shape) == a).all()) for a, b in pairs)
+
+
+@needs_kernel
+def test_tokens_are_taken_the_same() -> None:
+    random = np.random.default_rng(5)
+    for automaton, size in automata(60):
+        states = automaton.start()
+        for _ in range(6):
+            tokens = random.integers(PAD, size, (len(states.node), 3))
+            next_ones = random.integers(0, size, len(states.node))
+            nodes = automaton.follow(states.node, next_ones)
+            rows = random.permutation(len(states.node))
+            both = []
+            for on in (True, False):
+                with kernel.switched(on):
+                    here = automaton.follow(states.node[rows], next_ones)
+                    both.append(
+                        (
+                            automaton.advance(states.column(), tokens),
+                            automaton.advance(states, next_ones, nodes),
+                            automaton.branch(states, rows, next_ones, here),
+                        )
+                    )
+            for one, other in zip(*both, strict=True):
+                assert same_states(one, other)
+            after = automaton.met_after(states, next_ones, nodes)
+            assert [bits.tolist() for bits in after] == [bits.tolist() for bits in both[0][1].met]
+            states = both[0][1]
+
+
+@needs_kernel
+def test_taking_tokens_refuses_arrays_that_do_not_fit() -> None:
+    assert kernel.compiled is not None
+    automaton = next(automata(1))[0]
+    whole = np.zeros(1, np.int64)
+    given = automaton.kernel_tables, -1, np.zeros(2, np.int64), None, *[whole] * 5
+    kernel.compiled.take(*given, np.empty(14, np.int64))
+    with pytest.raises(ValueError, match="fit together"):
+        kernel.compiled.take(*given, np.empty(13, np.int64))
+    with pytest.raises(ValueError, match="fit together"):
+        kernel.compiled.take(None, *given[1:], np.empty(14, np.int64))
 
 
 def draw_candidates(

@@ -11,10 +11,19 @@ import pytest
 
 from lexbeam.errors import ConstraintError, InputError
 from lexbeam.search import Hypothesis, Pattern, beam_search, decode, kernel
+from lexbeam.search.arrays import PAD
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.candidates import ObservedStep
-from lexbeam.search.ties import ELSEWHERE, FORGIVEN, NARROW, PASSING, Ties, _charged_depth
+from lexbeam.search.ties import (
+    ELSEWHERE,
+    FORGIVEN,
+    NARROW,
+    PASSING,
+    TiedStep,
+    Ties,
+    _charged_depth,
+)
 from lexbeam.testing import HistoryScorer, TableScorer, every_output
 
 END, A, B, C, TERM, BEGIN = range(6)
@@ -403,3 +412,18 @@ def test_wrong_ties_are_refused(ties: Any, message: str) -> None:
         decode(scorer, [[1, 2, 3]], [[(TERM,)]], ties=ties, max_length=9)
     with pytest.raises(InputError, match="2 entries for 1 sentences"):
         decode(scorer, [[1, 2, 3]], [[(TERM,)]], ties=[{}, {0: [1]}], max_length=9)
+
+
+def test_penalties_of_many_tokens_are_those_of_few() -> None:
+    """From 64 asked tokens on they are looked up in a table; of equal tokens the first counts."""
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        tokens = np.array([random.permutation(300)[:100] for _ in range(3)])
+        tokens[:, -20:][random.random((3, 20)) < 0.5] = PAD
+        tokens[:, 5] = tokens[:, 4]
+        step = TiedStep(tokens, random.random((3, 100)), random.random(3))
+        row, token = random.integers(0, 3, 60), random.integers(0, 300, 60)
+        row[0], token[0] = 1, tokens[1, 4]
+        for found, r, t in zip(step.penalty(row, token), row, token, strict=True):
+            columns = np.flatnonzero(tokens[r] == t)
+            assert found == (step.asked[r, columns[0]] if len(columns) else step.passing[r])

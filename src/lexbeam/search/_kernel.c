@@ -119,6 +119,39 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     return buffers.failed ? NULL : Py_BuildValue("nn", rows, width);
 }
 
+/* take(tables, eos, tokens, nodes, node, met, met_tokens, seen, seen_tokens, out): let hypotheses
+   take tokens, each as many, and write the states that they come to. Without `nodes` it is found
+   out where the tokens lead; a token below 0 counts from the end of each table. shape of tokens and
+   nodes: (hypotheses, tokens), of out: (COLUMNS, hypotheses, tokens), of the others:
+   (hypotheses,). */
+static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    const Tables *t;
+    Py_ssize_t eos;
+    if (refuse_count(nargs, 10, "take") || refuse_tables(args[0], &t) || read_size(args[1], &eos))
+        return NULL;
+    Buffers buffers = NO_BUFFERS;
+    Array tokens, nodes, node, met, met_tokens, seen, seen_tokens, out;
+    open_all(&buffers, args + 2, "iiiiiiiI",
+             ARRAYS(&tokens, &nodes, &node, &met, &met_tokens, &seen, &seen_tokens, &out));
+    Py_ssize_t all = tokens.length, rows = node.length, each = rows ? all / rows : 0, known = 0;
+    int fits = t && each * rows == all && has_or_none(&nodes, all) && out.length >= COLUMNS * all &&
+               all_have(rows, ARRAYS(&met, &met_tokens, &seen, &seen_tokens));
+    refuse_unless(&buffers, fits, "take");
+    if (t) known = t->table[BOUNDARY].length ? t->table[BOUNDARY].length : t->table[STARTING].length;
+    for (Py_ssize_t i = 0; i < all && !buffers.failed; i++) {
+        Py_ssize_t row = i / each;
+        int64_t token = INTS(tokens)[i], symbol = token < 0 ? token + t->table[SYMBOL].length : token;
+        State from = {BITS(met)[row], BITS(seen)[row], INTS(met_tokens)[row],
+                      INTS(seen_tokens)[row]};
+        int64_t to = nodes.data ? INTS(nodes)[i] : follow(t, INTS(node)[row], symbol);
+        take_token(t, from, token < 0 ? token + known : token, to, token == eos, INTS(out) + i, all);
+    }
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* select(bank, score, slots, sentences, k, handicap, indices, taken): fill the beams. With `slots`,
    those of each bank before adjustment, their best take them; without, the k best of all after each
    has been set back by its rank in its bank. Return the widest beam. shape of bank and score:
@@ -288,6 +321,7 @@ done:
 static PyMethodDef functions[] = {
     FUNCTION("tables", make_tables),
     FUNCTION("ask", ask),
+    FUNCTION("take", take),
     FUNCTION("select", select_beams),
     FUNCTION("is_sound", is_sound),
     FUNCTION("advance", advance),

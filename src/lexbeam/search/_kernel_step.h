@@ -82,6 +82,41 @@ static uint64_t count_stages(const Tables *t, int64_t node, uint64_t seen, int64
     return of_use;
 }
 
+/* What a hypothesis has met, and seen. */
+typedef struct { uint64_t met, seen; int64_t met_tokens, seen_tokens; } State;
+
+#define COLUMNS 7 /* what `take_token` writes */
+
+/* Take a token that leads to a node: write the new state, as in `States`, every `stride` entries. */
+static void take_token(const Tables *t, State from, int64_t token, int64_t node, int is_end,
+                       int64_t *out, Py_ssize_t stride) {
+    int word_ended = !t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[token];
+    uint64_t met = word_ended ? from.seen : from.met, seen, of_use = ~(uint64_t)0;
+    int64_t met_tokens = word_ended ? from.seen_tokens : from.met_tokens, seen_tokens, bank;
+    if (t->stages) { /* what had to be the end is taken back, registers grow older */
+        Py_ssize_t at = node + (FLAGS(t->table[STARTING])[token] ? t->nodes : 0);
+        if (word_ended && !is_end) met &= BITS(t->table[NOT_AT_END])[node];
+        met = ((met & BITS(t->table[MOVING])[at]) << 1) | (met & BITS(t->table[STAYING])[at]);
+    }
+    complete(t, NOW_SETS, t->now, node, &met, &met_tokens);
+    seen = met;
+    seen_tokens = met_tokens;
+    complete(t, LATER_SETS, t->later, node, &seen, &seen_tokens);
+    bank = seen_tokens;
+    if (t->stages) {
+        met &= BITS(t->table[ALIVE])[node];
+        seen &= BITS(t->table[ALIVE])[node];
+        of_use = count_stages(t, node, seen, &bank);
+    }
+    out[0] = node;
+    out[stride] = (int64_t)met;
+    out[2 * stride] = met_tokens;
+    out[3 * stride] = (int64_t)seen;
+    out[4 * stride] = seen_tokens;
+    out[5 * stride] = bank + in_progress(t, node, seen, of_use & ~seen);
+    out[6 * stride] = (int64_t)of_use;
+}
+
 /* --- what a step is given -------------------------------------------------------------------- */
 
 /* The arrays of a step, in the order of its arguments; what is not needed is None. */
@@ -139,7 +174,6 @@ typedef struct {
     double *worth, *compared, *unit, *after, *learnt, *whole, *costs;
 } Step;
 
-#define COLUMNS 7 /* what `branch` writes */
 #define INT(x, name, at) INTS((x)->a[name])[at]
 #define BIT(x, name, at) BITS((x)->a[name])[at]
 #define DOUBLE(x, name, at) DOUBLES((x)->a[name])[at]
@@ -242,34 +276,11 @@ static Py_ssize_t collect(const Step *x, Py_ssize_t sentence, Candidate *found) 
     return count;
 }
 
-/* Let a candidate take its token: write its state, as in `States`, every `stride` entries. */
+/* Let a candidate take its token: write its state, every `stride` entries. */
 static void branch(const Step *x, const Candidate *c, int64_t *out, Py_ssize_t stride) {
-    const Tables *t = x->t;
-    int word_ended = !t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[c->token];
-    uint64_t met = BIT(x, word_ended ? SEEN : MET, c->slot), seen, of_use = ~(uint64_t)0;
-    int64_t met_tokens = INT(x, word_ended ? SEEN_TOKENS : MET_TOKENS, c->slot), seen_tokens, bank;
-    if (t->stages) { /* what had to be the end is taken back, registers grow older */
-        Py_ssize_t at = c->node + (FLAGS(t->table[STARTING])[c->token] ? t->nodes : 0);
-        if (word_ended && c->token != x->number[EOS]) met &= BITS(t->table[NOT_AT_END])[c->node];
-        met = ((met & BITS(t->table[MOVING])[at]) << 1) | (met & BITS(t->table[STAYING])[at]);
-    }
-    complete(t, NOW_SETS, t->now, c->node, &met, &met_tokens);
-    seen = met;
-    seen_tokens = met_tokens;
-    complete(t, LATER_SETS, t->later, c->node, &seen, &seen_tokens);
-    bank = seen_tokens;
-    if (t->stages) {
-        met &= BITS(t->table[ALIVE])[c->node];
-        seen &= BITS(t->table[ALIVE])[c->node];
-        of_use = count_stages(t, c->node, seen, &bank);
-    }
-    out[0] = c->node;
-    out[stride] = (int64_t)met;
-    out[2 * stride] = met_tokens;
-    out[3 * stride] = (int64_t)seen;
-    out[4 * stride] = seen_tokens;
-    out[5 * stride] = bank + in_progress(t, c->node, seen, of_use & ~seen);
-    out[6 * stride] = (int64_t)of_use;
+    State from = {BIT(x, MET, c->slot), BIT(x, SEEN, c->slot), INT(x, MET_TOKENS, c->slot),
+                  INT(x, SEEN_TOKENS, c->slot)};
+    take_token(x->t, from, c->token, c->node, c->token == x->number[EOS], out, stride);
 }
 
 /* --- what constraints are going to cost ------------------------------------------------------ */

@@ -108,7 +108,8 @@ class LengthLimit:
         tokens = self._helpful[self._sentences[sentence]]
         if not tokens.size:
             return tokens
-        forbidden = automaton.forbids(here, tokens, automaton.advance(here.column(), tokens))
+        nodes = automaton.follow(here.node[:, None], tokens)
+        forbidden = automaton.forbids(here, tokens, nodes)
         strict = automaton.strict(here)
         if strict is not None:
             forbidden = forbidden | strict[:, None]

@@ -26,6 +26,9 @@ from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.occurrences import Inside, occurs
 from lexbeam.search.settings import is_flag, read_flag, shown_whole
 
+_FLAGS = "first", "apart", "inside", "goes_on"
+"""Of a form."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -240,16 +243,24 @@ class _Reader:
             raise self._error(
                 f"{name}: a part of a pattern has Forms in it, not {represented(given)}"
             )
-        self._refuse_no_flags(name, given, "first", "apart", "inside", "goes_on")
+        self._refuse_no_flags(name, given, *_FLAGS)
         if given.inside and (given.first or given.apart):
             other = "first" if given.first else "apart"
             raise self._error(f"{name}: a form can't be both inside and {other}")
-        return replace(given, tokens=self._phrase(name, given.tokens))
+        tokens = self._phrase(name, given.tokens)
+        return given if tokens is given.tokens else replace(given, tokens=tokens)
+
+    def _are_plain(self, given: tuple[Any, ...]) -> bool:
+        """Return whether all of these are plain integers that may stand in a phrase."""
+        most, ends = self.vocabulary_size, self.ends
+        return all(type(each) is int and 0 <= each < most and each not in ends for each in given)
 
     def _refuse_no_flags(self, name: _Name, given: Form | Pattern, *flags: str) -> None:
         """Raise if one of these is neither true nor false."""
         for flag in flags:
             value = getattr(given, flag)
+            if value is True or value is False:
+                continue
             if not is_flag(value):
                 raise self._error(f"{name}: {flag} must be True or False, not {represented(value)}")
 
@@ -282,6 +293,8 @@ class _Reader:
 
     def _tokens(self, name: _Name, given: Any) -> Tokens:
         """Return one phrase as a tuple of plain integers."""
+        if type(given) is tuple and self._are_plain(given):  # as nearly all are
+            return given
         listed = as_list(given)
         tokens = tuple(token for token in map(as_whole, listed or ()) if token is not None)
         if listed is None or len(tokens) < len(listed):

@@ -27,7 +27,15 @@ import numpy as np
 
 from lexbeam.arguments import as_length, as_list, as_pairs, as_whole, per_sentence
 from lexbeam.errors import ConstraintError, InputError, represented
-from lexbeam.search.arrays import Bits, BoolArray, FloatArray, IntArray, ScoreArray, pack_bits
+from lexbeam.search.arrays import (
+    PAD,
+    Bits,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ScoreArray,
+    pack_bits,
+)
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import ANCHORS, Goal, Trie
@@ -48,6 +56,9 @@ FORGIVEN = 4.0
 """So much of the penalties a hypothesis gets back when it has met its last tied constraint. Among
 outputs that say all near their sources the model decides alone: an article before a noun attends
 to the noun as well."""
+
+_MANY = 64
+"""Of more tokens than this the penalties are looked up in a table."""
 
 
 class Window(NamedTuple):
@@ -86,9 +97,19 @@ class TiedStep(NamedTuple):
         passing = self.passing[row]
         if not self.tokens.shape[1]:
             return np.broadcast_to(passing, token.shape)
+        if self.tokens.shape[1] > _MANY:
+            return self._penalty_of_many(row, token)
         same = self.tokens[row] == token[..., None]
         column = same.argmax(axis=-1)
         return np.where(same.any(axis=-1), self.asked[row, column], passing)
+
+    def _penalty_of_many(self, row: IntArray, token: IntArray) -> FloatArray:
+        """Return what tokens cost, from a table of all tokens."""
+        most = max(int(self.tokens.max()), int(token.max(initial=0))) + 1
+        table = np.repeat(self.passing[:, None], most, axis=1)
+        rows, columns = (each[::-1] for each in (self.tokens != PAD).nonzero())  # the first counts
+        table[rows, self.tokens[rows, columns]] = self.asked[rows, columns]
+        return table[row, token]
 
 
 class TieCosts(NamedTuple):

@@ -62,7 +62,7 @@ def following(
         tokens = [token for token in automaton.ask(states)[0][0].tolist() if token in tokens]
     for token in tokens:
         after = automaton.advance(states, np.array([token]))
-        if not automaton.forbids(states, np.array([[token]]), after.column())[0, 0]:
+        if not automaton.forbids(states, np.array([[token]]), after.column().node)[0, 0]:
             yield token, after
 
 
@@ -336,7 +336,7 @@ def test_of_states_with_room_to_spare_few_plans_are_followed(
         while left:
             tokens = np.arange(2, 8)[None]
             after = automaton.advance(here.column(), tokens)
-            is_open = ~automaton.forbids(here, tokens, after)[0]
+            is_open = ~automaton.forbids(here, tokens, after.node)[0]
             after = after.flat().take(np.flatnonzero(is_open))
             known = needs.needs(after, np.zeros(len(after.node), np.int64), left - 1)
             assert known.min() <= left - 1

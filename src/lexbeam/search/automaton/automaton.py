@@ -11,185 +11,25 @@ end). A token that goes on with the word unwinds it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search import kernel
-from lexbeam.search.arrays import (
-    PAD,
-    Bits,
-    BoolArray,
-    IntArray,
-    Tokens,
-    intersects,
-    leave_out_empty,
-    pack_bits,
-)
-from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, AskedAndBanned, pack_useful
-from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
+from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, intersects
+from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, pack_useful
 from lexbeam.search.automaton.completions import (
     complete,
+    mark,
     nodes_in_progress,
-    pack_completions,
-    pack_progress,
     tokens_in_progress,
 )
-from lexbeam.search.automaton.exact_counts import ExactCounts
-from lexbeam.search.automaton.kernel_tables import make_tables
-from lexbeam.search.automaton.multipart import MultipartPatterns
-from lexbeam.search.automaton.obstacles import Obstacles
-from lexbeam.search.automaton.patterns import Beginning, TokenConstraint
-from lexbeam.search.automaton.soft import SoftConstraints
-from lexbeam.search.automaton.states import States
-from lexbeam.search.automaton.transitions import Transitions
-from lexbeam.search.automaton.trie import Node, Trie
-from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.automaton.states import COLUMNS, States
+from lexbeam.search.automaton.tables import Tables
 
 
-class _Tables:
-    """Tables for the phrases of every sentence of a batch.
-
-    With ``words`` phrases count as whole words only, without they are plain token sequences.
-    ``can_hold`` says whether the model can be told not to end a word (`search.scorer`); ``eos``
-    is the token with which an output ends.
-    """
-
-    def __init__(
-        self,
-        constraints: Sequence[Sequence[TokenConstraint]],
-        avoided: Sequence[Sequence[Tokens]],
-        vocabulary_size: int,
-        words: WordBoundaries | None = None,
-        can_hold: bool = True,
-        eos: int | None = None,
-    ) -> None:
-        self.whole_words = words
-        self.can_hold = can_hold
-        self.eos = -1 if eos is None else eos
-        self.layouts = [lay_out_bits(each, words, i) for i, each in enumerate(constraints)]
-        self.sizes = np.array([layout.size for layout in self.layouts], dtype=np.int64)
-        self.bit_arrays = max(
-            -(-max((layout.wanted for layout in self.layouts), default=0) // 64), 1
-        )
-        """How many arrays a set of bits takes (`arrays.Bits`)."""
-        self._hard_sizes = np.array([layout.hard_size for layout in self.layouts])
-        self.tries = self._make_tries(constraints, avoided, can_hold)
-        self.obstacles = Obstacles(self.layouts, self.tries, words)
-        # Node 0 belongs to no sentence: the padding of the tables points to it.
-        first_nodes = [1, *(len(trie.nodes) for trie in self.tries)]
-        self.roots = np.cumsum(first_nodes, dtype=np.int64)[:-1]  # shape: (sentences,)
-        self._transitions = Transitions.compile(self.tries, self.roots, vocabulary_size, words)
-        self.follow = self._transitions.follow
-        self._listed = AskedAndBanned.compile(self.tries, self.roots)
-        self._exact = ExactCounts.compile(self.tries, self.bit_arrays, words, can_hold)
-        self._tabulate_nodes()
-        self._tabulate_patterns()
-
-    # --- compilation, once per batch ----------------------------------------------------------
-
-    def _make_tries(
-        self,
-        constraints: Sequence[Sequence[TokenConstraint]],
-        avoided: Sequence[Sequence[Tokens]],
-        can_hold: bool,
-    ) -> list[Trie]:
-        """Return the tries of all sentences; those that ask for the same share one."""
-        tries: dict[Hashable, Trie] = {}
-        keys = []
-        for layout, asked, avoid in zip(self.layouts, constraints, avoided, strict=True):
-            kinds = tuple(isinstance(phrase, Beginning) for phrase in avoid)
-            keys.append((tuple(asked), tuple(avoid), kinds))
-            if keys[-1] not in tries:
-                tries[keys[-1]] = self._make_trie(layout, avoid, can_hold)
-        return [tries[key] for key in keys]
-
-    def _make_trie(self, layout: BitLayout, avoided: Sequence[Tokens], can_hold: bool) -> Trie:
-        """Return the trie of a sentence; what can be held until its word ends is not banned."""
-        words = self.whole_words if can_hold else None
-        held: list[Tokens] = []
-        banned: list[Tokens] = []
-        for phrase in avoided:
-            waits = words is not None and words.waits(phrase)
-            (held if waits and not isinstance(phrase, Beginning) else banned).append(phrase)
-        return Trie(layout.goals, banned, held, self.whole_words, layout.joined)
-
-    def _tabulate_nodes(self) -> None:
-        """Tabulate what ends, what has begun and what is forbidden at each node."""
-        nodes = [Node(depth=0), *(node for trie in self.tries for node in trie.nodes)]
-        root_of = [0, *(r for r, t in zip(self.roots, self.tries, strict=True) for _ in t.nodes)]
-        serves = pack_bits([node.serves for node in nodes], self.bit_arrays)
-        self._serves = leave_out_empty(serves)
-        ends = [[goal for goal in node.ends if not goal.waits] for node in nodes]
-        waiting = [[goal for goal in node.ends if goal.waits] for node in nodes]
-        self._completed_now = pack_completions(ends, self.bit_arrays)
-        self._completed_later = pack_completions(waiting, self.bit_arrays)
-        begun = [node.progress for node in nodes]
-        self.progress = pack_progress(begun, root_of, self.bit_arrays)
-        self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)
-        held = np.array([node.held for node in nodes], dtype=np.bool_)
-        strict = np.array([node.strict for node in nodes], dtype=np.bool_)
-        self._held = held if held.any() else None  # shape: (nodes,)
-        self._strict = strict if strict.any() else None  # shape: (nodes,)
-
-    def _tabulate_patterns(self) -> None:
-        """Make the tables that few batches need: of penalties, and of patterns of several parts."""
-        # Node 0, which belongs to no sentence, has an empty layout; it comes last.
-        layouts, sentences = [*self.layouts, BitLayout()], len(self.tries)
-        sizes = [len(trie.nodes) for trie in self.tries]
-        owners = np.concatenate(([sentences], np.repeat(np.arange(sentences), sizes)))
-        self.soft: SoftConstraints | None = None
-        if any(layout.soft for layout in self.layouts):
-            self.soft = SoftConstraints(layouts, owners, self.bit_arrays)
-        self.multipart: MultipartPatterns | None = None
-        if any(layout.stages for layout in self.layouts):
-            self.multipart = MultipartPatterns(
-                layouts, owners, self.tries, self.whole_words, self.bit_arrays, self.eos
-            )
-
-    @property
-    def can_wait(self) -> bool:
-        """Whether there is anything that is seen before it is met."""
-        return bool(self._completed_later)
-
-    @property
-    def most_asked(self) -> int:
-        """How many tokens a hypothesis may ask for at most."""
-        return int(self._listed.ask_tokens.shape[1])
-
-    @property
-    def can_ban(self) -> bool:
-        """Whether there is anything to avoid."""
-        return bool(self._listed.ban_here.shape[1] or self._listed.ban_always.size)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is only what to meet or to avoid: whole steps know no more.
-
-        Nothing is held, strict or counted exactly.
-        """
-        few = self._held is None and self._strict is None and self._exact is None
-        return few and self.bit_arrays == 1
-
-    @cached_property
-    def kernel_tables(self) -> object | None:
-        """The tables for the compiled kernel; None if a set of bits takes several arrays."""
-        if self.bit_arrays > 1:
-            return None
-        return make_tables(
-            self._transitions,
-            self._listed,
-            self._serves[0][1],
-            self._completed_now,
-            self._completed_later,
-            self.progress,
-            None if self.whole_words is None else self.whole_words.boundary,
-            self.multipart,
-        )
-
-
-class Automaton(_Tables):
+class Automaton(Tables):
     """Moves hypotheses along the tables of their sentences, every step."""
 
     def start(self) -> States:
@@ -204,9 +44,13 @@ class Automaton(_Tables):
 
         ``nodes`` are those that the tokens lead to, if they are known.
         """
-        if nodes is None:
-            nodes = self.follow(states.node, tokens)
-        return self._take_token(nodes, tokens, *states[1:5])
+        return self._take_token(states.node, nodes, tokens, *states[1:5])
+
+    def met_after(self, states: States, tokens: IntArray, nodes: IntArray) -> Bits:
+        """Return only what is met after tokens that lead to ``nodes``; nothing is counted."""
+        met = self._met_before(nodes, tokens, states.met, states.seen)
+        met = mark(self._completed_now, nodes, met)
+        return met if self.multipart is None else self.multipart.forget_late(nodes, met)
 
     def branch(
         self, states: States, parents: IntArray, tokens: IntArray, nodes: IntArray
@@ -218,11 +62,12 @@ class Automaton(_Tables):
         if states.seen is not states.met:
             seen = tuple(bits.take(parents) for bits in states.seen)
             seen_tokens = states.seen_tokens.take(parents)
-        return self._take_token(nodes, tokens, met, met_tokens, seen, seen_tokens)
+        return self._take_token(nodes, nodes, tokens, met, met_tokens, seen, seen_tokens)
 
     def _take_token(
         self,
-        nodes: IntArray,
+        before: IntArray,
+        nodes: IntArray | None,
         tokens: IntArray,
         met: Bits,
         met_tokens: IntArray,
@@ -230,18 +75,47 @@ class Automaton(_Tables):
         seen_tokens: IntArray,
     ) -> States:
         """Find out which words have ended, and arrive at the nodes."""
+        if kernel.compiled is not None and self.kernel_tables is not None:
+            shape = np.broadcast_shapes(before.shape, tokens.shape)
+            if before.size == before.shape[0] == shape[0]:  # each takes as many tokens
+                given = before, met[0], met_tokens, seen[0], seen_tokens
+                return self._take_compiled(nodes, tokens, shape, given)
+        if nodes is None:
+            nodes = self.follow(before, tokens)
+        met = self._met_before(nodes, tokens, met, seen)
+        if self.whole_words is None:
+            met_tokens = seen_tokens
+        else:
+            met_tokens = np.where(self.whole_words.ended(tokens), seen_tokens, met_tokens)
+        return self._arrive(nodes, met, met_tokens)
+
+    def _take_compiled(
+        self,
+        nodes: IntArray | None,
+        tokens: IntArray,
+        shape: tuple[int, ...],
+        before: tuple[NDArray[Any], ...],
+    ) -> States:
+        """Do the same by the compiled kernel; ``before`` is where hypotheses stand."""
+        assert kernel.compiled is not None
+        columns = np.empty((COLUMNS, *shape), np.int64)
+        reached = None if nodes is None else _spread(nodes, shape)
+        given = (_spread(each, before[0].shape) for each in before)
+        tables = self.kernel_tables, self.eos
+        kernel.compiled.take(*tables, _spread(tokens, shape), reached, *given, columns)
+        return self.read_columns(columns)
+
+    def _met_before(self, nodes: IntArray, tokens: IntArray, met: Bits, seen: Bits) -> Bits:
+        """Return what is met when tokens are taken, without what ends at the nodes."""
         multipart = self.multipart
         if multipart is not None and multipart.any_at_end:
             seen = multipart.unwind_ends(nodes, tokens, seen)
-        if self.whole_words is not None:
+        if self.whole_words is None:
+            met = seen
+        else:
             ended = self.whole_words.ended(tokens)
             met = tuple(np.where(ended, s, m) for s, m in zip(seen, met, strict=True))
-            met_tokens = np.where(ended, seen_tokens, met_tokens)
-        else:
-            met, met_tokens = seen, seen_tokens
-        if multipart is not None:
-            met = multipart.shift(nodes, tokens, met)
-        return self._arrive(nodes, met, met_tokens)
+        return met if multipart is None else multipart.shift(nodes, tokens, met)
 
     def _arrive(self, node: IntArray, met: Bits, met_tokens: IntArray) -> States:
         """Count what ends at a node; the longest suffix that has begun a phrase is progress."""
@@ -354,12 +228,12 @@ class Automaton(_Tables):
         """Return a mask of those that may only take what they ask for; None: there are none."""
         return None if self._strict is None else self._strict[states.node]
 
-    def forbids(self, states: States, tokens: IntArray, after: States) -> BoolArray:
-        """Return a mask of the tokens that hypotheses may not take; ``after`` is where they lead.
+    def forbids(self, states: States, tokens: IntArray, nodes: IntArray) -> BoolArray:
+        """Return a mask of the tokens that hypotheses may not take; they lead to ``nodes``.
 
         # shape: (hypotheses, tokens), as that of the tokens.
         """
-        forbidden = self.breaks(after) | self.is_one_too_many(states, tokens)
+        forbidden = self._avoided[nodes] | self.is_one_too_many(states, tokens)
         hold = self.hold(states)
         if hold is not None and self.whole_words is not None:
             forbidden |= hold[:, None] & self.whole_words.ended(tokens)
@@ -395,3 +269,8 @@ class Automaton(_Tables):
         if self.multipart is not None and stages is not None:
             seen = self.multipart.without_ages(states.node, seen, stages)
         return [nodes_in_progress(self.progress, states), *(bits.view(np.int64) for bits in seen)]
+
+
+def _spread(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array in this shape, in one piece."""
+    return np.ascontiguousarray(array if array.shape == shape else np.broadcast_to(array, shape))

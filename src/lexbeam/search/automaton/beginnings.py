@@ -89,6 +89,6 @@ def _go_on(automaton: Automaton, states: States, rows: IntArray) -> tuple[States
     states = states.take(rows)
     tokens, targets = automaton.ask(states)
     after = automaton.advance(states.column(), tokens, targets)
-    row, column = (~automaton.forbids(states, tokens, after) & (tokens != PAD)).nonzero()
+    row, column = (~automaton.forbids(states, tokens, after.node) & (tokens != PAD)).nonzero()
     width = tokens.shape[1]
     return after.flat().take(row * width + column), rows[row]

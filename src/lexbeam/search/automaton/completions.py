@@ -172,8 +172,17 @@ def complete(
     if len(layers) >= _MANY_LAYERS and len(met) > 1 and met_tokens.shape == node.shape:
         return _complete_some(layers, node, met, met_tokens)
     for layer in layers:
-        met, met_tokens = _complete_layer(layer, node, met, met_tokens)
+        met, new = _complete_layer(layer, node, met)
+        if new is not None:
+            met_tokens = met_tokens + layer.weight[node] * (new != 0)
     return met, met_tokens
+
+
+def mark(layers: Sequence[Completion], node: IntArray, met: Bits) -> Bits:
+    """Mark the phrases that end at the nodes as met, and do not count their tokens."""
+    for layer in layers:
+        met, _ = _complete_layer(layer, node, met)
+    return met
 
 
 def _complete_some(
@@ -203,9 +212,9 @@ def _complete_some(
 
 
 def _complete_layer(
-    layer: Completion, node: IntArray, met: Bits, met_tokens: IntArray
-) -> tuple[Bits, IntArray]:
-    """Mark one of the phrases that end at each node as met."""
+    layer: Completion, node: IntArray, met: Bits
+) -> tuple[Bits, NDArray[np.uint64] | None]:
+    """Mark one of the phrases that end at each node as met; also return where that is new."""
     allowed = is_allowed(layer.needs, node, met) if layer.needs else None
     grown = list(met)
     new_anywhere: NDArray[np.uint64] | None = None
@@ -222,6 +231,4 @@ def _complete_layer(
             new = np.where(allowed, new, np.uint64(0))
         grown[number] = bits | new
         new_anywhere = new if new_anywhere is None else new_anywhere | new
-    if new_anywhere is not None:
-        met_tokens = met_tokens + layer.weight[node] * (new_anywhere != 0)
-    return tuple(grown), met_tokens
+    return tuple(grown), new_anywhere

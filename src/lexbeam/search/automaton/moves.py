@@ -82,7 +82,7 @@ class Moves:
         # shape of the second: (states, tokens).
         """
         after = self._automaton.advance(states.column(), tokens)
-        forbidden = self._automaton.forbids(states, tokens, after) | (tokens == PAD)
+        forbidden = self._automaton.forbids(states, tokens, after.node) | (tokens == PAD)
         return after.flat(), forbidden
 
     def take_filler(self, states: States) -> tuple[States, BoolArray]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexbeam.search.arrays import BoolArray, IntArray
+from lexbeam.search.arrays import Bits, BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.shortest_paths import fewest_steps
 from lexbeam.search.automaton.states import States
@@ -64,12 +64,15 @@ class NeedTables:
 
     def keys(self, states: States, sentences: IntArray) -> IntArray:
         """Return a number for each state: its node and what it has met."""
-        local = states.node - self._automaton.roots[sentences]
+        return self._keys(states.node, states.met, sentences)
+
+    def _keys(self, nodes: IntArray, met: Bits, sentences: IntArray) -> IntArray:
+        local = nodes - self._automaton.roots[sentences]
         keys: IntArray = local << self._bits[sentences]
-        if not states.met:
+        if not met:
             return keys
-        met: IntArray = (states.met[0] & self._bits_of_keys[sentences]).astype(np.int64)
-        return keys + met
+        bits: IntArray = (met[0] & self._bits_of_keys[sentences]).astype(np.int64)
+        return keys + bits
 
     def tokens_of(self, sentence: int) -> tuple[IntArray, IntArray]:
         """Return the tokens that a shortest output may need, and nodes that it does not."""
@@ -123,8 +126,8 @@ class NeedTables:
         # Where tokens lead is the same for all states at a node.
         own, which = np.unique(nodes, return_inverse=True)
         reached = automaton.follow(own[:, None], tokens[None, :])[which]
-        after = automaton.advance(states.column(), tokens[None, :], reached)
-        closed = automaton.forbids(states, np.broadcast_to(tokens, after.node.shape), after)
+        met_after = automaton.met_after(states.column(), tokens[None, :], reached)
+        closed = automaton.forbids(states, np.broadcast_to(tokens, reached.shape), reached)
         done = np.ones(len(nodes), dtype=np.bool_)
         if automaton.bit_arrays:
             hard = np.uint64(automaton.layouts[sentence].hard)
@@ -132,7 +135,7 @@ class NeedTables:
         hold = automaton.hold(states)
         if hold is not None and automaton.whole_words is not None:
             done &= ~hold
-        following = self.keys(after, np.array([sentence]))
+        following = self._keys(reached, met_after, np.array([sentence]))
         if self._chained[sentence]:
             following = self._ages.leave_out(sentence, following)
         return following, closed, done

@@ -9,6 +9,8 @@ from lexbeam.search.arrays import BoolArray, IntArray
 NEVER = 1 << 40
 """The need of a state from which no end can be reached."""
 
+_FEW = 1 << 16
+
 
 def fewest_steps(
     following: IntArray,
@@ -24,6 +26,8 @@ def fewest_steps(
     need = np.where(done, 0, NEVER)
     rows, columns = (~closed).nonzero()
     reached = following[rows, columns]
+    if len(need) <= _FEW:  # short numbers are sorted in a tenth of the time
+        reached = reached.astype(np.uint16)
     order = reached.argsort(kind="stable")
     before = rows[order]  # the states that lead to each state, one state after the other
     ends = np.searchsorted(reached[order], np.arange(len(need)), side="right")
