@@ -152,6 +152,50 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     Py_RETURN_NONE;
 }
 
+/* fewest_steps(following, closed, done, never, need): write how many moves lead from each state to
+   one that is done, `never` if there is no way, and look at each move once. shape of following and
+   closed: (states, moves), of done and need: (states,). */
+static PyObject *fewest_steps(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    (void)self;
+    Py_ssize_t never;
+    if (refuse_count(nargs, 5, "fewest_steps") || read_size(args[3], &never)) return NULL;
+    Buffers buffers = NO_BUFFERS;
+    Array following, closed, done, need;
+    open_all(&buffers, args, "ibb", ARRAYS(&following, &closed, &done));
+    open_all(&buffers, args + 4, "I", ARRAYS(&need));
+    Py_ssize_t states = done.length, all = following.length, moves = states ? all / states : 0;
+    int fits = moves * states == all && closed.length == all && need.length == states;
+    for (Py_ssize_t i = 0; i < all && fits && !buffers.failed; i++)
+        fits = FLAGS(closed)[i] || (INTS(following)[i] >= 0 && INTS(following)[i] < states);
+    refuse_unless(&buffers, fits, "fewest_steps");
+    Py_ssize_t *ends = take_room(&buffers, states + 1, sizeof *ends); /* of what leads to each */
+    Py_ssize_t *before = take_room(&buffers, all + 1, sizeof *before);
+    Py_ssize_t *queue = take_room(&buffers, states + 1, sizeof *queue), first = 0, last = 0;
+    if (!buffers.failed) {
+        memset(ends, 0, (states + 1) * sizeof *ends);
+        for (Py_ssize_t i = 0; i < all; i++)
+            if (!FLAGS(closed)[i]) ends[INTS(following)[i] + 1]++;
+        for (Py_ssize_t i = 0; i < states; i++) ends[i + 1] += ends[i];
+        for (Py_ssize_t i = 0; i < all; i++) /* then ends[i] is where those of i end */
+            if (!FLAGS(closed)[i]) before[ends[INTS(following)[i]]++] = i / moves;
+        for (Py_ssize_t i = 0; i < states; i++) {
+            INTS(need)[i] = FLAGS(done)[i] ? 0 : never;
+            if (FLAGS(done)[i]) queue[last++] = i;
+        }
+    }
+    for (; first < last; first++) {
+        Py_ssize_t here = queue[first];
+        for (Py_ssize_t i = here ? ends[here - 1] : 0; i < ends[here]; i++) {
+            if (INTS(need)[before[i]] != never) continue;
+            INTS(need)[before[i]] = INTS(need)[here] + 1;
+            queue[last++] = before[i];
+        }
+    }
+    close_buffers(&buffers);
+    if (buffers.failed) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* select(bank, score, slots, sentences, k, handicap, indices, taken): fill the beams. With `slots`,
    those of each bank before adjustment, their best take them; without, the k best of all after each
    has been set back by its rank in its bank. Return the widest beam. shape of bank and score:
@@ -322,6 +366,7 @@ static PyMethodDef functions[] = {
     FUNCTION("tables", make_tables),
     FUNCTION("ask", ask),
     FUNCTION("take", take),
+    FUNCTION("fewest_steps", fewest_steps),
     FUNCTION("select", select_beams),
     FUNCTION("is_sound", is_sound),
     FUNCTION("advance", advance),

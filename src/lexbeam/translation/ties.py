@@ -26,6 +26,7 @@ from lexbeam.translation.drafted_verbs import leave_verbs, may_have_verbs
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
+from lexbeam.translation.second_looks import is_worth_a_second_look
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spoilt import is_spoilt
 from lexbeam.translation.terms_in_source import search_with_terms_read
@@ -145,7 +146,9 @@ def search_tied(
     again = [each for each in sentences if each.other_uses]
     if again:
         yield from _search_with_other_uses(document, again)
-    searched = [each for each in sentences if each.hypotheses]
+    searched = [
+        each for each in sentences if each.hypotheses and is_worth_a_second_look(document, each)
+    ]
     yield from _search_thoroughly(document, searched)
     yield from search_with_other_neighbours(document, searched)
     for sentence in searched:

@@ -113,7 +113,9 @@ class ExactCounts:
 
         # shape: (hypotheses, tokens), as that of the tokens.
         """
-        found: BoolArray = (tokens[..., None] == self.ban(states)[:, None, :]).any(axis=-1)
+        found = np.zeros(tokens.shape, np.bool_)
+        for banned in self.ban(states).T:  # There are few columns, and may be many states.
+            found |= tokens == banned[:, None]
         if self.words is not None:
             found |= self.hold(states)[:, None] & self.words.ended(tokens)
         found &= tokens != PAD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lexbeam.search import kernel
 from lexbeam.search.arrays import BoolArray, IntArray
 
 NEVER = 1 << 40
@@ -23,6 +24,10 @@ def fewest_steps(
     ``closed``, which marks those that are forbidden. ``done`` marks states, # shape: (states,).
     They are found backwards from those that are done, so that each move is looked at once.
     """
+    if kernel.compiled is not None:
+        found = np.empty(len(done), np.int64)
+        kernel.call(kernel.compiled.fewest_steps, following, closed, done, NEVER, found)
+        return found
     need = np.where(done, 0, NEVER)
     rows, columns = (~closed).nonzero()
     reached = following[rows, columns]
