@@ -11,7 +11,7 @@ from lexbeam.translation.second_looks import is_worth_a_second_look
 
 
 def looks_again(found: int, draft: int | None, source: int, forms: int, prefixes: int = 0) -> bool:
-    """Return whether a sentence of so many tokens, with so many forms to say, is looked at again."""
+    """Return whether a sentence of so many tokens, with so many forms, is looked at again."""
     written = None if draft is None else SimpleNamespace(tokens=[0] * draft)
     sentence: Any = SimpleNamespace(
         best=SimpleNamespace(tokens=[0] * found, draft=written),
