@@ -25,6 +25,15 @@ FORM_MARGIN = 0.12
 AGREEMENT_MARGIN = 0.25
 """How much less it may be where nothing but endings behind the terms differ."""
 
+CLOSE = 0.6
+"""How much is added for an output that is the free translation, but for its terms."""
+
+CHANGE = 0.1
+"""How much less of that there is for each other word that has changed."""
+
+BEFORE_TERM = 0.01
+"""How much a changed word before a term costs where that is all that outputs differ in."""
+
 _NEAR = 3
 """Words before a term that may go with it: article, adverb, adjective."""
 
@@ -47,11 +56,18 @@ class Output(NamedTuple):
     """For the source as it was given."""
     as_read: float
     """For the source with the terms."""
+    changes: int | None = None
+    """Words in which it differs from the free translation, besides the terms; None: not known."""
 
     @property
     def worth(self) -> float:
         """What outputs are compared by."""
-        return self.as_given + WEIGHT * self.as_read
+        return self.as_given + WEIGHT * self.as_read + preference(self.changes)
+
+    @property
+    def worth_as_given(self) -> float:
+        """What outputs are compared by that differ only in words before a term."""
+        return self.as_given - BEFORE_TERM * (self.changes or 0)
 
 
 def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
@@ -72,10 +88,36 @@ def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]
     ]
     best = max((old, *better), key=lambda each: each.worth)
     alike = [e for e in (old, *found) if _differ_before_terms(words[id(best)], words[id(e)])]
-    best = max((best, *alike), key=lambda each: each.as_given)
+    best = max((best, *alike), key=lambda each: each.worth_as_given)
     alike = [e for e in (old, *found) if _differ_behind_terms(words[id(best)], words[id(e)])]
     least = best.as_given - AGREEMENT_MARGIN
     return max((best, *(e for e in alike if e.as_given >= least)), key=lambda each: each.as_read)
+
+
+def preference(changes: int | None) -> float:
+    """Return what is added for an output that differs from the free translation in few words."""
+    return 0.0 if changes is None else max(CLOSE - changes * CHANGE, 0.0)
+
+
+def count_changes(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words have to be replaced, added or taken away to make one of another."""
+    one, other = _without_common_start(one, other)
+    one, other = _without_common_start(one[::-1], other[::-1])
+    costs = list(range(len(other) + 1))
+    for i, word in enumerate(one, 1):
+        before, costs[0] = costs[0], i
+        for j, there in enumerate(other, 1):
+            least = min(before + (word != there), costs[j] + 1, costs[j - 1] + 1)
+            before, costs[j] = costs[j], least
+    return costs[-1]
+
+
+def _without_common_start(
+    one: Sequence[str], other: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return one[same:], other[same:]
 
 
 def is_better(new: Output, old: Output, has_same_forms: bool = True) -> bool:
@@ -85,7 +127,8 @@ def is_better(new: Output, old: Output, has_same_forms: bool = True) -> bool:
     says that both have the terms in the same forms.
     """
     margin = MARGIN if has_same_forms else FORM_MARGIN
-    return new.as_given >= old.as_given - margin and new.worth > old.worth
+    least = old.as_given + preference(old.changes) - preference(new.changes) - margin
+    return new.as_given >= least and new.worth > old.worth
 
 
 class _Words(NamedTuple):
