@@ -31,8 +31,12 @@ CLOSE = 0.6
 CHANGE = 0.1
 """How much less of that there is for each other word that has changed."""
 
-BEFORE_TERM = 0.01
-"""How much a changed word before a term costs where that is all that outputs differ in."""
+READ_AGREEMENT = 0.3
+"""How much the score for the source with terms counts for what agrees with the terms."""
+
+AS_CLOSE = 1
+"""How many words more than the free translation with its terms may have changed in an output that
+the former takes the place of."""
 
 _NEAR = 3
 """Words before a term that may go with it: article, adverb, adjective."""
@@ -58,6 +62,8 @@ class Output(NamedTuple):
     """For the source with the terms."""
     changes: int | None = None
     """Words in which it differs from the free translation, besides the terms; None: not known."""
+    is_edited: bool = False
+    """Whether it is the free translation but for the terms and what has to agree with them."""
 
     @property
     def worth(self) -> float:
@@ -65,12 +71,26 @@ class Output(NamedTuple):
         return self.as_given + WEIGHT * self.as_read + preference(self.changes)
 
     @property
-    def worth_as_given(self) -> float:
-        """What outputs are compared by that differ only in words before a term."""
-        return self.as_given - BEFORE_TERM * (self.changes or 0)
+    def agreement(self) -> float:
+        """What outputs are compared by that differ only in what agrees with the terms."""
+        return self.as_given + READ_AGREEMENT * self.as_read
 
 
 def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
+    """Return the best of an output and those found with terms in the source.
+
+    Of the free translations with their terms, that with the best agreement is taken, if nothing
+    that differs from it in more than a word is better.
+    """
+    best = _choose(old, found, has_term)
+    edited = [each for each in (old, *found) if each.is_edited]
+    if not edited or best.changes is None:
+        return best
+    closest = max(edited, key=lambda each: each.agreement)
+    return closest if best.changes <= (closest.changes or 0) + AS_CLOSE else best
+
+
+def _choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
     """Return the best of an output and those found with terms in the source.
 
     ``has_term`` says whether a word has a term in it, or a part of one. The words before a term
@@ -88,7 +108,7 @@ def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]
     ]
     best = max((old, *better), key=lambda each: each.worth)
     alike = [e for e in (old, *found) if _differ_before_terms(words[id(best)], words[id(e)])]
-    best = max((best, *alike), key=lambda each: each.worth_as_given)
+    best = max((best, *alike), key=lambda each: each.as_given)
     alike = [e for e in (old, *found) if _differ_behind_terms(words[id(best)], words[id(e)])]
     least = best.as_given - AGREEMENT_MARGIN
     return max((best, *(e for e in alike if e.as_given >= least)), key=lambda each: each.as_read)

@@ -25,11 +25,9 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.edited_drafts import search_edited
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
 from lexbeam.translation.output_choice import (
-    WEIGHT,
     Output,
     choose,
     count_changes,
-    preference,
 )
 from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
@@ -107,7 +105,7 @@ def _score_both(
         good = [
             each
             for each in new
-            if several or each.score >= least - preference(_changes(document, trial, each)) / WEIGHT
+            if several or each.score >= least or tuple(each.tokens) in trial.sentence.edited
         ]
         compared.append((trial, score, good))
         outputs += [(trial.begin(), each) for each in good]
@@ -126,7 +124,9 @@ def _output(
 ) -> Output:
     """Return an output of a sentence with its scores."""
     text = document.text_of(trial.begin(), hypothesis)
-    return Output(hypothesis, text, as_given, as_read, _changes(document, trial, hypothesis))
+    is_edited = tuple(hypothesis.tokens) in trial.sentence.edited
+    changes = _changes(document, trial, hypothesis)
+    return Output(hypothesis, text, as_given, as_read, changes, is_edited)
 
 
 def _changes(document: Document, trial: _Trial, hypothesis: Hypothesis) -> int | None:
@@ -211,6 +211,7 @@ def _with_edited(
     of_sentence = {id(each): new for each, new in zip(sentences, edited, strict=True)}
     for sentence, new in zip(sentences, edited, strict=True):
         sentence.scored |= {tuple(each.tokens): each for each in new}
+        sentence.edited = {tuple(each.tokens) for each in new}
     asked = [(trial, each) for trial in trials for each in of_sentence[id(trial.sentence)]]
     jobs = [_score_as_read(document, trial, tuple(each.tokens)) for trial, each in asked]
     scored = (yield jobs) if jobs else []
