@@ -31,6 +31,9 @@ MOST = 120
 BEAM = 8
 """Beam of the search for the best of them."""
 
+FOUND = 6
+"""Outputs that are looked at."""
+
 KEPT = 3
 """Outputs that are kept."""
 
@@ -49,15 +52,13 @@ def search_edited(
         answers = iter((yield jobs) if jobs else [])
     except InputError:  # there is no way to say so
         return [[] for _ in sentences]
-    return [
-        [
-            each
-            for each in (next(answers) if found else [])
-            if each.finished and found and _is_edited(each, *found)
-            and has_everything(document, sentence, each)
-        ]
-        for sentence, found in zip(sentences, patterns, strict=True)
-    ]
+    edited: list[Hypotheses] = []
+    for sentence, found in zip(sentences, patterns, strict=True):
+        outputs = next(answers) if found else []
+        made = [each for each in outputs if each.finished and found and _is_edited(each, *found)]
+        good = [each for each in made if has_everything(document, sentence, each)]
+        edited.append(good[:KEPT])
+    return edited
 
 
 def _pattern(
@@ -91,7 +92,7 @@ def _job(document: Document, sentence: SentenceState, before: Tokens, pattern: P
         prefix=before,
         whole_prefix=bool(before),
         max_length=len(before) + longest,
-        settings=replace(settings, beam_size=BEAM, nbest=KEPT, prune=None, lag=None),
+        settings=replace(settings, beam_size=BEAM, nbest=FOUND, prune=None, lag=None),
         align=document.settings.alignments,
         aliases=document.target.aliases,
     )
@@ -125,21 +126,23 @@ def _ways(document: Document, tokens: Tokens, place: Place) -> list[Tokens]:
 
 def _terms(document: Document, tokens: Tokens, place: Place) -> Iterator[Tokens]:
     """Yield the ways to say a term at a place, with what stands before it in the same word."""
+    joined = tokens[place.head : place.word]
     for way in document.demand(place.unit).spellings:
         if way.first and place.start:
             continue
         if way.inside:
-            yield from (tokens[place.head : at] + way.ids for at in place.joints)
-        elif way.spaced and place.head == place.word and not place.is_compound:
-            yield way.ids
-        elif not way.spaced and place.head < place.word:
-            yield tokens[place.head : place.word] + way.ids
+            yield from (joined + part + way.ids for part in place.first)
+        elif way.spaced != bool(joined):
+            if not place.is_compound:
+                yield joined + way.ids
+            if way.goes_on:
+                yield from (joined + way.ids + part for part in place.last)
 
 
 def _with_relative(document: Document, rest: Tokens) -> list[Tokens]:
     """Return what stands behind a term, with a relative pronoun behind a comma in its forms."""
     words = split_words(document.target.pieces(rest))
-    if len(words) < 3 or document.target.decode(rest[slice(*words[0])]).strip() != ",":
+    if not words or document.target.decode(rest[slice(*words[0])]).strip() != ",":
         return [rest]
     for start, end in words[1:3]:
         forms = forms_of_relative(document.target.decode(rest[start:end]).strip())

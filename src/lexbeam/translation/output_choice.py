@@ -86,8 +86,10 @@ def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]
     edited = [each for each in (old, *found) if each.is_edited]
     if not edited or best.changes is None:
         return best
-    closest = max(edited, key=lambda each: each.agreement)
-    return closest if best.changes <= (closest.changes or 0) + AS_CLOSE else best
+    most = min(each.changes or 0 for each in edited) + AS_CLOSE
+    if best.changes > most:
+        return best
+    return max(edited, key=lambda each: each.agreement)
 
 
 def _choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lexbeam.search.arrays import ScoreArray, Tokens
 from lexbeam.text.agreement import has_agreement, is_determiner
 from lexbeam.text.compounds import PART
+from lexbeam.text.spelling import spell_inside
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.translation.displaced import SHORT, shares_of, split_words
 from lexbeam.translation.document import Document
@@ -33,8 +34,10 @@ class Place(NamedTuple):
     """Where what has no space in it begins, with the word that is replaced at its end."""
     word: int
     end: int
-    joints: tuple[int, ...]
-    """Where the last part of the word may begin, if it is a compound."""
+    first: tuple[Tokens, ...]
+    """What may stay of the word before the term, if it is a compound."""
+    last: tuple[Tokens, ...]
+    """What may stay of it behind the term."""
     is_compound: bool
     """Whether it says another word of the source, too, so that a part of it has to stay."""
 
@@ -61,7 +64,8 @@ def find_places(document: Document, sentence: SentenceState) -> list[Place]:
             return []
         place = _place(unit, pieces, words, word)
         others = _says_others(document, sentence, free.attention, words[word], source)
-        found.append(place._replace(is_compound=others))
+        first, last = _parts(document, sentence, free.tokens[slice(*words[word])], source)
+        found.append(place._replace(is_compound=others, first=first, last=last))
     apart: list[Place] = []
     for place in sorted(found, key=lambda place: place.end):
         before = apart[-1].end if apart else 0
@@ -88,18 +92,39 @@ def _place(
     while first and not pieces[words[first][0]].startswith(SPACE):
         first -= 1
     head = words[first][0]
-    joints = [
-        i
-        for i in range(start + 1, end)
-        if _letters(pieces[start:i]) >= PART and _letters(pieces[i:end]) >= PART
-    ]
     before = first
     while before and first - before < BEFORE:
         text = "".join(pieces[slice(*words[before - 1])]).strip(SPACE)
         if not text.isalpha() or not (text.islower() or is_determiner(text)):
             break
         before -= 1
-    return Place(unit, words[before][0], head, start, end, tuple(joints), is_compound=False)
+    return Place(unit, words[before][0], head, start, end, (), (), is_compound=False)
+
+
+def _parts(
+    document: Document, sentence: SentenceState, word: Sequence[int], source: Tokens
+) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+    """Return the tokens of what may be the first part of a word, and of what may be the last.
+
+    A part ends where a token does, or where the word of the source itself begins or ends.
+    """
+    pieces = document.target.pieces(word)
+    joints = [
+        i
+        for i in range(1, len(word))
+        if _letters(pieces[:i]) >= PART and _letters(pieces[i:]) >= PART
+    ]
+    first, last = [tuple(word[:i]) for i in joints], [tuple(word[i:]) for i in joints]
+    spans = document.token_spans(sentence)
+    said = sentence.part.text[spans[min(source)][0] : spans[max(source)][1]].strip()
+    text = document.target.decode(word).strip()
+    start = text.casefold().rfind(said.casefold())
+    end = start + len(said)
+    if start >= PART > len(text) - end and pieces[0].startswith(SPACE):
+        first.append(document.vocabulary.spell_prefix(text[:start]).ids)
+    if start == 0 and len(text) - end >= PART:
+        last += [way.ids for way in spell_inside(document.vocabulary, text[end:])]
+    return tuple(dict.fromkeys(first)), tuple(dict.fromkeys(last))
 
 
 def _letters(pieces: Sequence[str]) -> int:
