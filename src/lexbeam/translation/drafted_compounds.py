@@ -84,7 +84,9 @@ def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis
         term = document.demand(unit).surface
         if not may_be_left(document.demand(unit).asked):
             continue
-        if _is_joined(draft.attention, words, tokens, _next_word(document, sentence, tokens)):
+        if _is_joined(
+            draft.attention, words, tokens, _next_word(document, sentence, tokens)
+        ) or _is_copied(document, sentence, draft, tokens):
             joined.setdefault(term, []).append(unit)
         elif _is_unsaid(draft.attention, words, tokens):
             unsaid.setdefault(term, []).append(unit)
@@ -180,6 +182,19 @@ def _is_joined(
         return False
     start, end = _word_for(attention, words, tokens)
     return float(attention[start:end, list(following)].sum(axis=1).max()) >= JOINED_SHARE
+
+
+def _is_copied(
+    document: Document, sentence: SentenceState, draft: Hypothesis, tokens: Sequence[int]
+) -> bool:
+    """Return whether a draft has copied a source and the word before it as one word: *Flatfile*."""
+    spans, text = document.token_spans(sentence), sentence.part.text
+    start, end = spans[min(tokens)][0], spans[max(tokens)][1]
+    before = re.search(r"(\w{3,}) $", text[: start + (text[start] == " ")])
+    if before is None:
+        return False
+    both = (before[1] + text[start:end].strip()).casefold()
+    return both in document.text_of(sentence, draft).casefold()
 
 
 def _word_for(

@@ -31,10 +31,10 @@ MOST = 120
 BEAM = 8
 """Beam of the search for the best of them."""
 
-FOUND = 6
+FOUND = 8
 """Outputs that are looked at."""
 
-KEPT = 3
+KEPT = 4
 """Outputs that are kept."""
 
 
@@ -78,7 +78,7 @@ def _pattern(
         parts.append(tuple(map(Form, ways)))
         if rest:
             parts.append(tuple(map(Form, _with_relative(document, rest))))
-    return tokens[: places[0].start], Pattern(tuple(parts), within=0, last=True)
+    return tokens[: places[0].start], Pattern(tuple(parts), last=True)
 
 
 def _job(document: Document, sentence: SentenceState, before: Tokens, pattern: Pattern) -> Job:
@@ -133,7 +133,7 @@ def _terms(document: Document, tokens: Tokens, place: Place) -> Iterator[Tokens]
         if way.inside:
             yield from (joined + part + way.ids for part in place.first)
         elif way.spaced != bool(joined):
-            if not place.is_compound:
+            if joined or not place.is_compound:
                 yield joined + way.ids
             if way.goes_on:
                 yield from (joined + way.ids + part for part in place.last)

@@ -31,12 +31,11 @@ CLOSE = 0.6
 CHANGE = 0.1
 """How much less of that there is for each other word that has changed."""
 
-READ_AGREEMENT = 0.3
-"""How much the score for the source with terms counts for what agrees with the terms."""
+FORMS_READ = 0.3
+"""How much the score for the source with terms counts for the forms of terms. It has them in one."""
 
-AS_CLOSE = 1
-"""How many words more than the free translation with its terms may have changed in an output that
-the former takes the place of."""
+AS_CLOSE = 0.2
+"""How much less worth the free translation with its terms may be, if these agree best in it."""
 
 _NEAR = 3
 """Words before a term that may go with it: article, adverb, adjective."""
@@ -70,26 +69,23 @@ class Output(NamedTuple):
         """What outputs are compared by."""
         return self.as_given + WEIGHT * self.as_read + preference(self.changes)
 
-    @property
-    def agreement(self) -> float:
-        """What outputs are compared by that differ only in what agrees with the terms."""
-        return self.as_given + READ_AGREEMENT * self.as_read
-
 
 def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
     """Return the best of an output and those found with terms in the source.
 
-    Of the free translations with their terms, that with the best agreement is taken, if nothing
-    that differs from it in more than a word is better.
+    Of the free translations with their terms, one with the forms of the terms is taken that the
+    given source finds best, and in which the words before them agree best, as both sources find.
+    Only what is much better takes its place.
     """
     best = _choose(old, found, has_term)
     edited = [each for each in (old, *found) if each.is_edited]
-    if not edited or best.changes is None:
+    if not edited:
         return best
-    most = min(each.changes or 0 for each in edited) + AS_CLOSE
-    if best.changes > most:
-        return best
-    return max(edited, key=lambda each: each.agreement)
+    likely = max(edited, key=lambda each: each.as_given + FORMS_READ * each.as_read)
+    forms = _split(likely.text, has_term).forms
+    alike = [each for each in edited if _split(each.text, has_term).forms == forms]
+    close = max(alike, key=lambda each: each.as_given + each.as_read)
+    return close if close.worth >= best.worth - AS_CLOSE else best
 
 
 def _choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:

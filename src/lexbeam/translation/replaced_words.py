@@ -59,7 +59,9 @@ def find_places(document: Document, sentence: SentenceState) -> list[Place]:
     for unit, source in given_sources(document, sentence).items():
         if document.demand(unit).surface.find(text, 1):
             continue
-        word = _word_for(free.attention, words, pieces, source)
+        shares = shares_of(free.attention, source, words)
+        is_noun = document.demand(unit).asked.parts[0][0][:1].isupper()
+        word = _word_for(shares, [_text(pieces[slice(*each)]) for each in words], is_noun)
         if word is None:
             return []
         place = _place(unit, pieces, words, word)
@@ -94,7 +96,7 @@ def _place(
     head = words[first][0]
     before = first
     while before and first - before < BEFORE:
-        text = "".join(pieces[slice(*words[before - 1])]).strip(SPACE)
+        text = _text(pieces[slice(*words[before - 1])])
         if not text.isalpha() or not (text.islower() or is_determiner(text)):
             break
         before -= 1
@@ -131,18 +133,21 @@ def _letters(pieces: Sequence[str]) -> int:
     return sum(map(str.isalnum, "".join(pieces)))
 
 
-def _word_for(
-    attention: ScoreArray,
-    words: Sequence[tuple[int, int]],
-    pieces: Sequence[str],
-    source: Tokens,
-) -> int | None:
-    """Return the word of a translation that attends most to a source; None if none does much."""
-    shares = shares_of(attention, source, words)
-    letters = [_letters(pieces[slice(*word)]) for word in words]
-    said = [i for i, share in enumerate(shares) if share >= SAID and letters[i]]
-    long = [i for i in said if letters[i] > SHORT]
-    return max(long or said, key=lambda i: shares[i], default=None)
+def _word_for(shares: Sequence[float], words: Sequence[str], is_noun: bool) -> int | None:
+    """Return the word of a translation that attends most to a source; None if none does much.
+
+    A noun takes the place of a word with a capital only.
+    """
+    said = [
+        i
+        for i, (share, word) in enumerate(zip(shares, words, strict=True))
+        if share >= SAID and len(word) >= PART and (word[0].isupper() or not is_noun)
+    ]
+    return max(said, key=lambda i: shares[i], default=None)
+
+
+def _text(pieces: Sequence[str]) -> str:
+    return "".join(pieces).strip(SPACE)
 
 
 def _says_others(

@@ -42,8 +42,6 @@ COMPARED = 4
 AS_GOOD = 0.05
 """How much less the score for the source with terms may be of what is compared."""
 
-DUMP = None
-
 MOST = 12
 """A sentence that has to say more than so much is not searched a second time."""
 
@@ -77,8 +75,6 @@ def search_with_terms_read(
         trial.sentence.terms = {}
     chosen: list[tuple[float, _Trial, Hypotheses]] = []
     for trial, old, others in scored:
-        if DUMP:
-            DUMP(document, trial, old, others)
         best = choose(old, others, _finds_terms(document, trial))
         worse = [each for each in others if each.as_given < best.as_given]
         kept = [each.hypothesis for each in (best, *worse)][: document.settings.nbest]
