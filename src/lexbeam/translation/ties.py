@@ -26,6 +26,7 @@ from lexbeam.translation.drafted_verbs import leave_verbs, may_have_verbs
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
+from lexbeam.translation.replaced_words import find_places
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spoilt import is_spoilt
 from lexbeam.translation.terms_in_source import search_with_terms_read
@@ -158,8 +159,10 @@ def _search_drafted(
     if again:
         yield from _search_with_other_uses(document, again)
     searched = [each for each in sentences if each.hypotheses]
-    yield from _search_thoroughly(document, searched)
-    yield from search_with_other_neighbours(document, searched)
+    # Else the free translation with its terms will be there to compare.
+    alone = [each for each in searched if not (document.reads_terms and find_places(document, each))]
+    yield from _search_thoroughly(document, alone)
+    yield from search_with_other_neighbours(document, alone)
     for sentence in searched:
         _add_draft(document, sentence)
     if document.reads_terms:
