@@ -26,8 +26,12 @@ _JOINED = (
 )
 """Prepositions with an article."""
 
-_LEAST = 5
+_LEAST = 4
 """Letters of an adjective with its ending, at least."""
+
+_NO_ADJECTIVES = frozenset(
+    "aber oder über unter hinter ohne eine eben gegen neben zwischen".split()
+)
 
 
 def has_agreement(language: str | None) -> bool:
@@ -62,8 +66,24 @@ def forms_before_noun(words: Sequence[str]) -> list[list[str]]:
     return _unique([list(words), *found])
 
 
+def forms_in_number(forms: Sequence[str], is_other: bool) -> list[str]:
+    """Return the forms of a noun that are in the number of the first, or in the other one.
+
+    All if there is none: *Anwender* is both. Only endings are looked at.
+    """
+    first = forms[0]
+    same = {first, first + "s", first + "es"}
+    if any(not form.startswith(first) for form in forms):
+        same.add(first + "e")  # *Abläufe* is the plural, *Ablaufe* an old dative
+    weak = first + "n"
+    if weak in forms and not first.endswith("e"):
+        return list(forms)  # one word for both numbers
+    found = [form for form in forms if (form in same) != is_other]
+    return found or list(forms)
+
+
 def forms_of_relative(word: str) -> list[str]:
-    """Return the forms of a pronoun that a clause about a noun begins with; none of another word."""
+    """Return the forms of a pronoun that begins a clause about a noun; none of another word."""
     return list(dict.fromkeys(form for group in _RELATIVES if group[0] == word for form in group))
 
 
@@ -96,7 +116,8 @@ def _forms_of_determiner(word: str) -> list[str]:
 
 def _is_adjective(word: str) -> bool:
     long = len(word) >= _LEAST and word.isalpha() and word.islower()
-    return long and word.endswith(_ENDINGS) and not is_determiner(word)
+    ends = long and word.endswith(_ENDINGS) and word not in _NO_ADJECTIVES
+    return ends and not is_determiner(word)
 
 
 def _stem(adjective: str) -> str:

@@ -17,7 +17,8 @@ from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
-from lexbeam.text.agreement import forms_before_noun, forms_of_relative
+from lexbeam.text.agreement import forms_before_noun, forms_in_number, forms_of_relative
+from lexbeam.text.vocabulary import SPACE
 from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import split_words
 from lexbeam.translation.document import Document
@@ -118,7 +119,8 @@ def _ways(document: Document, tokens: Tokens, place: Place) -> list[Tokens]:
     as_it_is, *others = forms_before_noun(words)
     assert as_it_is == words
     before = [tokens[place.start : place.head]]
-    before += [_spell(document, each) for each in others]
+    is_spaced = document.target.pieces(tokens[place.start : place.start + 1])[0].startswith(SPACE)
+    before += [_spell(document, each, is_spaced) for each in others]
     terms = list(dict.fromkeys(_terms(document, tokens, place)))
     found = [left + term for left, term in product(before, terms)]
     return found[:MOST]
@@ -127,13 +129,18 @@ def _ways(document: Document, tokens: Tokens, place: Place) -> list[Tokens]:
 def _terms(document: Document, tokens: Tokens, place: Place) -> Iterator[Tokens]:
     """Yield the ways to say a term at a place, with what stands before it in the same word."""
     joined = tokens[place.head : place.word]
-    for way in document.demand(place.unit).spellings:
+    demand = document.demand(place.unit)
+    asked = demand.asked
+    fitting = forms_in_number(asked.parts[0], not asked.is_as_in_glossary)
+    shown = {form.casefold() for form in fitting}
+    for way in demand.spellings:
         if way.first and place.start:
             continue
+        is_fitting = way.surface.casefold() in shown
         if way.inside:
-            yield from (joined + part + way.ids for part in place.first)
+            yield from (joined + part + way.ids for part in place.first if is_fitting)
         elif way.spaced != bool(joined):
-            if joined or not place.is_compound:
+            if is_fitting and (joined or not place.is_compound):
                 yield joined + way.ids
             if way.goes_on:
                 yield from (joined + way.ids + part for part in place.last)
@@ -151,6 +158,11 @@ def _with_relative(document: Document, rest: Tokens) -> list[Tokens]:
     return [rest]
 
 
-def _spell(document: Document, words: Sequence[str]) -> Tokens:
-    """Return the tokens of words with a space before each."""
-    return tuple(token for word in words for token in document.vocabulary.spell_prefix(word).ids)
+def _spell(document: Document, words: Sequence[str], is_spaced: bool = True) -> Tokens:
+    """Return the tokens of words with a space before each, but for the first if so asked."""
+    found: list[int] = []
+    for word in words:
+        ways = document.vocabulary.spell_all(word)
+        wanted = is_spaced or bool(found)
+        found += next((way.ids for way in ways if way.spaced == wanted), ways[0].ids)
+    return tuple(found)

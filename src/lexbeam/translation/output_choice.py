@@ -32,7 +32,7 @@ CHANGE = 0.1
 """How much less of that there is for each other word that has changed."""
 
 FORMS_READ = 0.3
-"""How much the score for the source with terms counts for the forms of terms. It has them in one."""
+"""How much the score for the source with terms, each in one form, counts for their forms."""
 
 AS_CLOSE = 0.2
 """How much less worth the free translation with its terms may be, if these agree best in it."""

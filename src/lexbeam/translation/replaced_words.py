@@ -85,9 +85,7 @@ def given_sources(document: Document, sentence: SentenceState) -> dict[int, Toke
     return {sentence.assigned[index].unit: tokens for index, tokens in ties.items()}
 
 
-def _place(
-    unit: int, pieces: Sequence[str], words: Sequence[tuple[int, int]], at: int
-) -> Place:
+def _place(unit: int, pieces: Sequence[str], words: Sequence[tuple[int, int]], at: int) -> Place:
     """Return the place of a word, with what stands before it."""
     start, end = words[at]
     first = at

@@ -147,9 +147,7 @@ def _score_old(
         for trial, new in pairs
     ]
     unknown = [trial for (trial, _), score in zip(pairs, known, strict=True) if score is None]
-    jobs = [
-        _score_as_read(document, trial, tuple(trial.sentence.best.tokens)) for trial in unknown
-    ]
+    jobs = [_score_as_read(document, trial, tuple(trial.sentence.best.tokens)) for trial in unknown]
     found = iter((yield jobs) if jobs else [])
     return [
         next((each.score for each in next(found)), -np.inf) if score is None else score
@@ -216,9 +214,7 @@ def _with_edited(
         if found:
             read = replace(each, score=found[0].score, log_prob=found[0].log_prob)
             known.setdefault(id(trial), {}).setdefault(tuple(each.tokens), read)
-    return [
-        (trial, list(known[id(trial)].values())) for trial in trials if known.get(id(trial))
-    ]
+    return [(trial, list(known[id(trial)].values())) for trial in trials if known.get(id(trial))]
 
 
 def _finds_terms(document: Document, trial: _Trial) -> Callable[[str], bool]:

@@ -160,7 +160,9 @@ def _search_drafted(
         yield from _search_with_other_uses(document, again)
     searched = [each for each in sentences if each.hypotheses]
     # Else the free translation with its terms will be there to compare.
-    alone = [each for each in searched if not (document.reads_terms and find_places(document, each))]
+    alone = [
+        each for each in searched if not (document.reads_terms and find_places(document, each))
+    ]
     yield from _search_thoroughly(document, alone)
     yield from search_with_other_neighbours(document, alone)
     for sentence in searched:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import find_displaced, shares_of, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import UNSAID_SHARE, may_be_left, soften
 from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.replaced_words import given_sources
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.terms_in_source import score_as_given
 
@@ -66,14 +66,10 @@ def _find_unsaid(document: Document, sentence: SentenceState) -> dict[int, bool]
     free = sentence.free
     if free is None or free.attention is None or document.settings.nbest > 1:
         return {}
-    terms, sentence.terms = sentence.terms, {}
-    ties = document.ties(sentence, sentence.assigned)
-    sentence.terms = terms
     text = document.text_of(sentence, free)
     words = split_words(document.target.pieces(free.tokens))
     lacking = {}
-    for index, tokens in ties.items():
-        unit = sentence.assigned[index].unit
+    for unit, tokens in given_sources(document, sentence).items():
         demand = document.demand(unit)
         if not demand.surface.find(text, 1):
             is_unsaid = max(shares_of(free.attention, tokens, words)) < UNSAID_SHARE
