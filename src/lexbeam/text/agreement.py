@@ -30,7 +30,19 @@ _LEAST = 4
 """Letters of an adjective with its ending, at least."""
 
 _NO_ADJECTIVES = frozenset(
-    "aber oder über unter hinter ohne eine eben gegen neben zwischen".split()
+    [
+        "aber",
+        "oder",
+        "über",
+        "unter",
+        "hinter",
+        "ohne",
+        "eine",
+        "eben",
+        "gegen",
+        "neben",
+        "zwischen",
+    ]
 )
 
 
