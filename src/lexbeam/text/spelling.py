@@ -87,6 +87,7 @@ class TargetText:
                 "(treat_whitespace_as_suffix); only spaces at the beginning are supported"
             )
         self._bare = without_space(processor)
+        self.language = language
         self.is_unspaced = base_language(language) in UNSPACED_LANGUAGES
         self._known: dict[str, list[Spelling]] = {}
         self._literals: Literals | None = None

@@ -8,17 +8,23 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
 
 
-def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypothesis) -> bool:
-    """Return whether a hypothesis has its prefix and what is assigned, and nothing too often."""
+def has_everything(
+    document: Document, sentence: SentenceState, hypothesis: Hypothesis, but_left: bool = False
+) -> bool:
+    """Return whether a hypothesis has its prefix and what is assigned, and nothing too often.
+
+    ``but_left`` says that it need not have what is left to the model.
+    """
     if not sentence.prefix.begins(hypothesis.tokens):
         return False
     text = document.text_of(sentence, hypothesis)
     if document.avoidance.find(text):
         return False
-    numbers = sorted({document.units[piece.unit] for piece in sentence.assigned})
+    left = sentence.left if but_left else ()
+    assigned = [piece for piece in sentence.assigned if piece.unit not in left]
+    numbers = sorted({document.units[piece.unit] for piece in assigned})
     wanted = [
-        document.demand(piece.unit).surface.cut(piece.first, piece.last)
-        for piece in sentence.assigned
+        document.demand(piece.unit).surface.cut(piece.first, piece.last) for piece in assigned
     ]
     if not all(find_all(text, wanted)):
         return False

@@ -82,9 +82,11 @@ def _leave_joined(document: Document, sentence: SentenceState, draft: Hypothesis
     for index, tokens in document.ties(sentence, sentence.assigned).items():
         unit = sentence.assigned[index].unit
         term = document.demand(unit).surface
-        if not _may_be_left(document.demand(unit).asked):
+        if not may_be_left(document.demand(unit).asked):
             continue
-        if _is_joined(draft.attention, words, tokens, _next_word(document, sentence, tokens)):
+        if _is_joined(
+            draft.attention, words, tokens, _next_word(document, sentence, tokens)
+        ) or _is_copied(document, sentence, draft, tokens):
             joined.setdefault(term, []).append(unit)
         elif _is_unsaid(draft.attention, words, tokens):
             unsaid.setdefault(term, []).append(unit)
@@ -119,7 +121,7 @@ def _leave_stems(document: Document, sentence: SentenceState, draft: Hypothesis)
         demand = document.demand(unit)
         source = sentence.part.text[spans[min(tokens)][0] : spans[max(tokens)][1]]
         stem = stem_of_infinitive(demand.asked.parts[0][0]) if source.endswith("ing") else ""
-        if not stem or not _may_be_left(demand.asked) or demand.surface.find(text, 1):
+        if not stem or not may_be_left(demand.asked) or demand.surface.find(text, 1):
             continue
         start, end = _word_for(draft.attention, words, tokens)
         word = document.target.decode(draft.tokens[start:end]).strip()
@@ -153,7 +155,7 @@ def soften(document: Document, left: Set[int], soft: float, because: str | None 
             document.units[unit] = number
 
 
-def _may_be_left(asked: Constraint) -> bool:
+def may_be_left(asked: Constraint) -> bool:
     """Return whether a constraint is a term of a glossary that may be in compounds."""
     return asked.is_from_source and asked.compound and asked.soft is None and asked.count == 1
 
@@ -180,6 +182,19 @@ def _is_joined(
         return False
     start, end = _word_for(attention, words, tokens)
     return float(attention[start:end, list(following)].sum(axis=1).max()) >= JOINED_SHARE
+
+
+def _is_copied(
+    document: Document, sentence: SentenceState, draft: Hypothesis, tokens: Sequence[int]
+) -> bool:
+    """Return whether a draft has copied a source and the word before it as one word: *Flatfile*."""
+    spans, text = document.token_spans(sentence), sentence.part.text
+    start, end = spans[min(tokens)][0], spans[max(tokens)][1]
+    before = re.search(r"(\w{3,}) $", text[: start + (text[start] == " ")])
+    if before is None:
+        return False
+    both = (before[1] + text[start:end].strip()).casefold()
+    return both in document.text_of(sentence, draft).casefold()
 
 
 def _word_for(

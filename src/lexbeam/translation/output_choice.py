@@ -25,6 +25,18 @@ FORM_MARGIN = 0.12
 AGREEMENT_MARGIN = 0.25
 """How much less it may be where nothing but endings behind the terms differ."""
 
+CLOSE = 0.6
+"""How much is added for an output that is the free translation, but for its terms."""
+
+CHANGE = 0.1
+"""How much less of that there is for each other word that has changed."""
+
+FORMS_READ = 0.3
+"""How much the score for the source with terms, each in one form, counts for their forms."""
+
+AS_CLOSE = 0.2
+"""How much less worth the free translation with its terms may be, if these agree best in it."""
+
 _NEAR = 3
 """Words before a term that may go with it: article, adverb, adjective."""
 
@@ -47,14 +59,36 @@ class Output(NamedTuple):
     """For the source as it was given."""
     as_read: float
     """For the source with the terms."""
+    changes: int | None = None
+    """Words in which it differs from the free translation, besides the terms; None: not known."""
+    is_edited: bool = False
+    """Whether it is the free translation but for the terms and what has to agree with them."""
 
     @property
     def worth(self) -> float:
         """What outputs are compared by."""
-        return self.as_given + WEIGHT * self.as_read
+        return self.as_given + WEIGHT * self.as_read + preference(self.changes)
 
 
 def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
+    """Return the best of an output and those found with terms in the source.
+
+    Of the free translations with their terms, one with the forms of the terms is taken that the
+    given source finds best, and in which the words before them agree best, as both sources find.
+    Only what is much better takes its place.
+    """
+    best = _choose(old, found, has_term)
+    edited = [each for each in (old, *found) if each.is_edited]
+    if not edited:
+        return best
+    likely = max(edited, key=lambda each: each.as_given + FORMS_READ * each.as_read)
+    forms = _split(likely.text, has_term).forms
+    alike = [each for each in edited if _split(each.text, has_term).forms == forms]
+    close = max(alike, key=lambda each: each.as_given + each.as_read)
+    return close if close.worth >= best.worth - AS_CLOSE else best
+
+
+def _choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:
     """Return the best of an output and those found with terms in the source.
 
     ``has_term`` says whether a word has a term in it, or a part of one. The words before a term
@@ -78,6 +112,32 @@ def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]
     return max((best, *(e for e in alike if e.as_given >= least)), key=lambda each: each.as_read)
 
 
+def preference(changes: int | None) -> float:
+    """Return what is added for an output that differs from the free translation in few words."""
+    return 0.0 if changes is None else max(CLOSE - changes * CHANGE, 0.0)
+
+
+def count_changes(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words have to be replaced, added or taken away to make one of another."""
+    one, other = _without_common_start(one, other)
+    one, other = _without_common_start(one[::-1], other[::-1])
+    costs = list(range(len(other) + 1))
+    for i, word in enumerate(one, 1):
+        before, costs[0] = costs[0], i
+        for j, there in enumerate(other, 1):
+            least = min(before + (word != there), costs[j] + 1, costs[j - 1] + 1)
+            before, costs[j] = costs[j], least
+    return costs[-1]
+
+
+def _without_common_start(
+    one: Sequence[str], other: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return one[same:], other[same:]
+
+
 def is_better(new: Output, old: Output, has_same_forms: bool = True) -> bool:
     """Return whether an output is better than that of the source as given.
 
@@ -85,7 +145,8 @@ def is_better(new: Output, old: Output, has_same_forms: bool = True) -> bool:
     says that both have the terms in the same forms.
     """
     margin = MARGIN if has_same_forms else FORM_MARGIN
-    return new.as_given >= old.as_given - margin and new.worth > old.worth
+    least = old.as_given + preference(old.changes) - preference(new.changes) - margin
+    return new.as_given >= least and new.worth > old.worth
 
 
 class _Words(NamedTuple):

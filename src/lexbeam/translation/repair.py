@@ -197,7 +197,7 @@ def _respell_missing(document: Document, sentence: SentenceState, also_given_up:
         searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
         given_up = {piece.unit for piece, met in searched if not met}
     for _, units in _unmet(document, sentence):
-        for unit in (unit for unit in units if unit not in given_up):
+        for unit in (unit for unit in units if unit not in given_up | sentence.left):
             demand = document.demand(unit)
             respelled = demand.spaced(document.target, document.avoidance.words)
             changed |= respelled != demand

@@ -76,6 +76,10 @@ class SentenceState:
     """The units that are left to the model, which has one word for their source and the next."""
     untied: set[int] = field(default_factory=set)
     """The units that its draft says in a compound: they need not be tied to their sources."""
+    free: Hypothesis | None = None
+    """Its translation without constraints, if that was searched for."""
+    edited: set[Tokens] = field(default_factory=set)
+    """Outputs that are this translation, with terms in it."""
     other_uses: dict[int, int] = field(default_factory=dict)
     """How often its draft says limited terms for other words than their sources."""
     hypotheses: list[Hypothesis] = field(default_factory=list)

@@ -22,8 +22,13 @@ from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span, stands_alone
 from lexbeam.translation.displaced import behind_hyphens
 from lexbeam.translation.document import Document
+from lexbeam.translation.edited_drafts import search_edited
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
-from lexbeam.translation.output_choice import Output, choose
+from lexbeam.translation.output_choice import (
+    Output,
+    choose,
+    count_changes,
+)
 from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.torn_compounds import find_torn
@@ -64,6 +69,7 @@ def search_with_terms_read(
     found = yield from _search(document, [(trial, ()) for trial in trials])
     pairs = [(trial, new) for trial, new in zip(trials, found, strict=True) if new]
     pairs = yield from _without_torn(document, pairs)
+    pairs = yield from _with_edited(document, trials, pairs)
     scored = yield from _score_both(document, pairs)
     for trial in trials:
         trial.sentence.terms = {}
@@ -91,17 +97,42 @@ def _score_both(
     compared, outputs = [], []
     for (trial, new), score in zip(pairs, as_read, strict=True):
         several = document.settings.nbest > 1
-        good = [each for each in new if several or each.score >= score - AS_GOOD]
+        least = score - AS_GOOD
+        good = [
+            each
+            for each in new
+            if several or each.score >= least or tuple(each.tokens) in trial.sentence.edited
+        ]
         compared.append((trial, score, good))
         outputs += [(trial.begin(), each) for each in good]
         trial.sentence.scored[tuple(trial.sentence.best.tokens)] = trial.sentence.best
     as_given = iter((yield from score_as_given(document, outputs)))
     scored = []
     for trial, score, new in compared:
-        old, text = trial.sentence.best, partial(document.text_of, trial.begin())
-        others = [Output(each, text(each), next(as_given).score, each.score) for each in new]
-        scored.append((trial, Output(old, text(old), old.score, score), others))
+        old, output = trial.sentence.best, partial(_output, document, trial)
+        others = [output(each, next(as_given).score, each.score) for each in new]
+        scored.append((trial, output(old, old.score, score), others))
     return scored
+
+
+def _output(
+    document: Document, trial: _Trial, hypothesis: Hypothesis, as_given: float, as_read: float
+) -> Output:
+    """Return an output of a sentence with its scores."""
+    text = document.text_of(trial.begin(), hypothesis)
+    is_edited = tuple(hypothesis.tokens) in trial.sentence.edited
+    changes = _changes(document, trial, hypothesis)
+    return Output(hypothesis, text, as_given, as_read, changes, is_edited)
+
+
+def _changes(document: Document, trial: _Trial, hypothesis: Hypothesis) -> int | None:
+    """Return in how many words an output differs from the free translation, besides the terms."""
+    free = trial.sentence.free
+    if free is None:
+        return None
+    text = partial(document.text_of, trial.begin())
+    changes = count_changes(text(free).split(), text(hypothesis).split())
+    return max(changes - len(trial.terms), 0)
 
 
 def _score_old(
@@ -116,7 +147,7 @@ def _score_old(
         for trial, new in pairs
     ]
     unknown = [trial for (trial, _), score in zip(pairs, known, strict=True) if score is None]
-    jobs = [_score_as_read(document, trial) for trial in unknown]
+    jobs = [_score_as_read(document, trial, tuple(trial.sentence.best.tokens)) for trial in unknown]
     found = iter((yield jobs) if jobs else [])
     return [
         next((each.score for each in next(found)), -np.inf) if score is None else score
@@ -163,6 +194,29 @@ def _without_torn(
     ]
 
 
+def _with_edited(
+    document: Document, trials: Sequence[_Trial], pairs: Sequence[tuple[_Trial, Hypotheses]]
+) -> JobGenerator[list[tuple[_Trial, Hypotheses]]]:
+    """Add to what was found the free translations with the terms in them."""
+    for trial in trials:
+        trial.sentence.terms = {}
+    sentences = list({id(trial.sentence): trial.sentence for trial in trials}.values())
+    edited = yield from search_edited(document, sentences)
+    of_sentence = {id(each): new for each, new in zip(sentences, edited, strict=True)}
+    for sentence, new in zip(sentences, edited, strict=True):
+        sentence.scored |= {tuple(each.tokens): each for each in new}
+        sentence.edited = {tuple(each.tokens) for each in new}
+    asked = [(trial, each) for trial in trials for each in of_sentence[id(trial.sentence)]]
+    jobs = [_score_as_read(document, trial, tuple(each.tokens)) for trial, each in asked]
+    scored = (yield jobs) if jobs else []
+    known = {id(trial): {tuple(each.tokens): each for each in new} for trial, new in pairs}
+    for (trial, each), found in zip(asked, scored, strict=True):
+        if found:
+            read = replace(each, score=found[0].score, log_prob=found[0].log_prob)
+            known.setdefault(id(trial), {}).setdefault(tuple(each.tokens), read)
+    return [(trial, list(known[id(trial)].values())) for trial in trials if known.get(id(trial))]
+
+
 def _finds_terms(document: Document, trial: _Trial) -> Callable[[str], bool]:
     """Return what finds the terms of a trial in the words of an output, by their last words."""
     asked = [document.demand(unit).asked for unit in trial.terms]
@@ -179,7 +233,7 @@ def _trials(document: Document, sentence: SentenceState) -> list[_Trial]:
     What may be given up is not read: the model would say it at any price. Where much is demanded,
     nothing is read.
     """
-    draft = sentence.best.draft
+    draft = sentence.free or sentence.best.draft
     if draft is None or len(sentence.assigned) > MOST:
         return []
     lacking: dict[int, Span] = {}
@@ -257,10 +311,10 @@ def score_as_given(
     return [_with_score(each, sentence) for sentence, each in found]
 
 
-def _score_as_read(document: Document, trial: _Trial) -> Job:
-    """Return what scores the output of a sentence for the source with terms."""
+def _score_as_read(document: Document, trial: _Trial, tokens: Tokens) -> Job:
+    """Return what scores an output of a sentence for the source with terms."""
     source = document.tokens_read(trial.begin(), trial.sentence.assigned)
-    return _score(document, source, tuple(trial.sentence.best.tokens))
+    return _score(document, source, tokens)
 
 
 def _score(document: Document, source: Tokens, tokens: Tokens) -> Job:

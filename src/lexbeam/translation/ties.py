@@ -26,10 +26,12 @@ from lexbeam.translation.drafted_verbs import leave_verbs, may_have_verbs
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.left_neighbours import search_with_other_neighbours
 from lexbeam.translation.readable_source import ReadableSource
+from lexbeam.translation.replaced_words import find_places
 from lexbeam.translation.second_looks import is_worth_a_second_look
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spoilt import is_spoilt
 from lexbeam.translation.terms_in_source import search_with_terms_read
+from lexbeam.translation.unsaid_terms import leave_unsaid
 
 COSTLY = 13.0
 """How much less probable, in logarithms, each tied constraint may make an output than its draft is
@@ -118,6 +120,17 @@ def search_tied(
     """
     yield from _draft(document, sentences, may_be_free)
     sentences = [each for each in sentences if not each.hypotheses]
+    yield from _search_drafted(document, sentences, may_be_free)
+    again = yield from leave_unsaid(document, [each for each in sentences if each.hypotheses])
+    yield from _search_drafted(document, again, may_be_free)
+
+
+def _search_drafted(
+    document: Document,
+    sentences: Sequence[SentenceState],
+    may_be_free: Callable[[SentenceState], bool],
+) -> JobGenerator[None]:
+    """Search for sentences with tied constraints that are not answered by their drafts."""
     jobs = [
         document.job(
             each,
@@ -149,8 +162,12 @@ def search_tied(
     searched = [
         each for each in sentences if each.hypotheses and is_worth_a_second_look(document, each)
     ]
-    yield from _search_thoroughly(document, searched)
-    yield from search_with_other_neighbours(document, searched)
+    # Else the free translation with its terms will be there to compare.
+    alone = [
+        each for each in searched if not (document.reads_terms and find_places(document, each))
+    ]
+    yield from _search_thoroughly(document, alone)
+    yield from search_with_other_neighbours(document, alone)
     for sentence in searched:
         _add_draft(document, sentence)
     if document.reads_terms:
@@ -175,17 +192,30 @@ def _draft(
     for sentence, hypotheses in zip(some, found, strict=True):
         if not hypotheses:
             continue
-        draft = hypotheses[0]
+        draft = sentence.free = hypotheses[0]
         leave_verbs(document, sentence, draft)
         if _may_be_in_compounds(document, sentence):
             keep_compounds(document, sentence, draft)
             sentence.displaced = find_displaced(document, sentence, draft)
         elif sentence.assigned:
             continue
-        is_free = may_be_free(sentence) or not (sentence.assigned or document.settings.nbest > 1)
-        if is_free and has_everything(document, sentence, draft):
-            sentence.take(hypotheses, [])
-            sentence.searched = list(sentence.assigned)
+        _take_free(document, sentence, hypotheses, may_be_free)
+
+
+def _take_free(
+    document: Document,
+    sentence: SentenceState,
+    hypotheses: list[Hypothesis],
+    may_be_free: Callable[[SentenceState], bool],
+) -> None:
+    """Take a free translation that has everything, but for terms that are left to the model."""
+    assigned = sentence.assigned
+    sentence.assigned = [piece for piece in assigned if piece.unit not in sentence.left]
+    is_free = may_be_free(sentence) or not (sentence.assigned or document.settings.nbest > 1)
+    if is_free and has_everything(document, sentence, hypotheses[0]):
+        sentence.take(hypotheses, [])
+        sentence.searched = list(assigned)
+    sentence.assigned = assigned
 
 
 def _may_be_in_compounds(document: Document, sentence: SentenceState) -> bool:

@@ -75,6 +75,10 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         'Look for description="process" there.',
         "the new value as @process or $server",
         "process::server",
+        "Set process=%process%;server of it",
+        "the {server} there",
+        "Call process() first.",
+        "with --server first",
     ],
 )
 def test_no_term_is_in_an_address_or_an_identifier(text: str) -> None:

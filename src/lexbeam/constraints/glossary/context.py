@@ -27,7 +27,9 @@ _ENCLOSING = frozenset("()[]{}\"'“”„‘’»«>")
 _LONGEST = 200  # characters on each side that are looked at, of what has no space in it
 _UP_TO_SPACE, _FROM_WORD = re.compile(r"[^\s<>]*\Z"), re.compile(r"[^\s<>]*")
 _LEAST = 4  # letters of words that have a capital in titles
-_ADDRESS = re.compile(r"::|://|[@$]\w|\w[.@=]\w|\w=[\"']\w|\\|^\W*/|/.*/|\w_|_\w")
+_ADDRESS = re.compile(
+    r"::|://|[@$]\w|\w[.@]\w|\w=\W?\w|\\|^\W*/|/.*/|\w_|_\w|%\w+%|\{\w+\}|\w\(\)|^\W*--\w"
+)
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
 
