@@ -78,7 +78,8 @@ class Document:
         """What is demanded, as it was given."""
         demanded = lift_limits(constraints, text) if len(parts) > 1 else constraints.counted
         self.demands = limit_exact(
-            [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
+            [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded],
+            constraints.prefix,
         )
         self.units = number_units(demanded)
         if not parts and (constraints.demanded or constraints.prefix):

@@ -244,9 +244,11 @@ class SpelledPrefix:
         return [way for way in self.spellings[:1] if way.is_rewritten]
 
 
-def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
+def limit_exact(
+    demands: Sequence[SpelledConstraint], prefix: str = ""
+) -> list[SpelledConstraint]:
     """Return demands, of which the search counts those that must occur exactly so many times."""
-    countable = find_countable([demand.asked for demand in demands])
+    countable = find_countable([demand.asked for demand in demands], prefix)
     return [
         replace(demand, is_limited=is_limited)
         for demand, is_limited in zip(demands, countable, strict=True)
