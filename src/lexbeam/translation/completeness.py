@@ -20,6 +20,7 @@ def has_everything(document: Document, sentence: SentenceState, hypothesis: Hypo
         document.demand(piece.unit).surface.cut(piece.first, piece.last)
         for piece in sentence.assigned
     ]
-    if not all(find_all(text, wanted)):
+    if not all(find_all(text, wanted, sentence.starts)):
         return False
-    return not find_excess(text, [document.demands[number].surface for number in numbers])
+    surfaces = [document.demands[number].surface for number in numbers]
+    return not find_excess(text, surfaces, sentence.starts)

@@ -100,6 +100,11 @@ class Document:
         """Return the constraint of a unit, spelled."""
         return self.demands[self.units[unit]]
 
+    def demand_in(self, sentence: SentenceState, unit: int) -> SpelledConstraint:
+        """Return the constraint of a unit as a sentence may write it."""
+        demand = self.demand(unit)
+        return demand.inside() if sentence.part.goes_on else demand
+
     def whole(self, unit: int) -> Piece:
         """Return a unit with all its parts."""
         return Piece(unit, 0, len(self.demand(unit).parts))
@@ -138,10 +143,10 @@ class Document:
         what ties displace, if that is not known yet. A ``thorough`` search looks further.
         """
         prefix = sentence.prefix if prefix is None else prefix
-        parts = self._parts(pieces, firm)
+        parts = self._parts(sentence, pieces, firm)
         required = sentence.required
         phrases: list[Tokens | Pattern] = [
-            self.demand(piece.unit).pattern(
+            self.demand_in(sentence, piece.unit).pattern(
                 piece.first, piece.last, self.units[piece.unit] in firm, required
             )
             for piece in pieces
@@ -213,11 +218,13 @@ class Document:
         """Return where these tokens stand in the sentence."""
         return _read(sentence, _terms_in(sentence, pieces), self._source).spans
 
-    def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
+    def _parts(
+        self, sentence: SentenceState, pieces: Sequence[Piece], firm: Collection[int]
+    ) -> list[DemandedPart]:
         return [
             DemandedPart(demand, part, demand.asked.soft is None or self.units[piece.unit] in firm)
             for piece in pieces
-            for demand in [self.demand(piece.unit)]
+            for demand in [self.demand_in(sentence, piece.unit)]
             for part in demand.parts[piece.first : piece.last]
         ]
 
@@ -281,13 +288,18 @@ class Document:
             gap = separator if "\n" in separator else self.target.separator
         return text, starts
 
+    def begun(self, starts: Sequence[int]) -> list[int]:
+        """Return those of the offsets of parts at which a sentence begins, too."""
+        parts = zip(starts, self.sentences, strict=True)
+        return [start for start, sentence in parts if not sentence.part.goes_on]
+
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
-        """Return where a text keeps to each demand."""
-        return find_all(text, [demand.surface for demand in self.demands], starts)
+        """Return where a text keeps to each demand; ``starts`` are those of its parts."""
+        return find_all(text, [demand.surface for demand in self.demands], self.begun(starts))
 
     def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
         """Return the numbers of the demands that a text meets more often than they allow."""
-        return find_excess(text, [demand.surface for demand in self.demands], starts)
+        return find_excess(text, [demand.surface for demand in self.demands], self.begun(starts))
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length

@@ -96,7 +96,7 @@ def _alternative(
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
     demands = _as_given(document)
-    occurrences = find_met(text, [demand.surface for demand in demands], starts)
+    occurrences = find_met(text, [demand.surface for demand in demands], document.begun(starts))
     excessive = set(document.find_excess(text, starts))
     reports = [
         demand.report(text, found, costs.get(number), number in excessive)

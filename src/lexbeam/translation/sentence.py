@@ -81,6 +81,11 @@ class SentenceState:
     hypotheses: list[Hypothesis] = field(default_factory=list)
 
     @property
+    def starts(self) -> tuple[int, ...]:
+        """Where a sentence begins in it: nowhere if it goes on with one that was too long."""
+        return () if self.part.goes_on else (0,)
+
+    @property
     def sought(self) -> list[Piece]:
         """What it is to be searched with."""
         return [piece for piece in self.assigned if piece.unit not in self.covered]

@@ -101,8 +101,10 @@ def test_words_beside_marks_are_terms() -> None:
 
 @pytest.mark.parametrize(
     "marks",
-    ["%1$d", "%1$d.", ".%1$s", ".a-b", ".Don't", ".C++", ".日本", ".3.14", ".½", "\\n", "\\"]
-    + [".https://x.org/a?b=c", ".\u0301", ".e\u0301"],
+    [
+        *("%1$d", "%1$d.", ".%1$s", ".a-b", ".Don't", ".C++", ".日本", ".3.14", ".½", "\\n", "\\"),
+        *(".https://x.org/a?b=c", ".e\u0301"),
+    ],
 )
 def test_words_right_before_marks_that_belong_to_no_address_are_terms(marks: str) -> None:
     assert found(f"Start the server{marks}") == ["server"]
