@@ -133,6 +133,6 @@ def test_what_was_searched_just_so_is_not_searched_again() -> None:
 
 def test_what_the_text_does_not_show_stays_assigned_for_several_translations() -> None:
     """A mark goes on with "sein." in the other constraint, which to the search has it."""
-    asked = [{"gap": ["sein.\u0301", "um"]}, "sein."]
+    asked: list[Any] = [{"gap": ["sein.\u0301", "um"]}, "sein."]
     found = lexbeam.load().translate("Know!\n\nYes", asked, beam_size=5, nbest=3)
     assert all(report.met for each in found.nbest for report in each.constraints)
