@@ -205,7 +205,7 @@ def test_lines_stay_apart_where_no_tag_stands_between_them(
 
 @pytest.mark.parametrize(("span", "keeps"), [((3, 6), True), (None, False)])
 def test_a_translation_without_a_mask_is_not_taken(span: Any, keeps: bool) -> None:
-    asked = SimpleNamespace(demanded=["x"], avoid=())
+    asked = SimpleNamespace(demanded=[SimpleNamespace(within=None)], avoid=())
     hiding = SimpleNamespace(later=(), asked=asked)
     restoring: Any = SimpleNamespace(hiding=hiding, asked=asked, hidden=["{1}"])
     reports = [SimpleNamespace(met=True, span=None), SimpleNamespace(met=False, span=span)]
