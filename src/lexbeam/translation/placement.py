@@ -19,7 +19,7 @@ from lexbeam.constraints.matching import Occurrence
 from lexbeam.translation.document import Document
 from lexbeam.translation.gathering import gather
 from lexbeam.translation.jobs import Job, JobGenerator
-from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState, begun
 
 ROUNDS = 3
 """How often demands that are missing from a text of several sentences are placed."""
@@ -158,7 +158,8 @@ def _find(document: Document, text: str, starts: Sequence[int]) -> list[list[Occ
     for number, demand in enumerate(document.demands):
         is_limited = demand.asked.at_most is not None and equal[demand.surface.once] == 1
         if is_limited and demand.asked.source_spans:
-            found[number] = demand.surface.find(text, len(text), document.begun(starts))
+            began = begun(document.sentences, starts)
+            found[number] = demand.surface.find(text, len(text), began)
     return found
 
 

@@ -106,3 +106,9 @@ class SentenceState:
         for each in (*self.hypotheses, *hypotheses):
             found.setdefault(tuple(each.tokens), each)
         self.hypotheses = sorted(found.values(), key=lambda each: -each.score)[:most]
+
+
+def begun(sentences: Sequence[SentenceState], starts: Sequence[int]) -> list[int]:
+    """Return those of the offsets of translated parts at which a sentence begins, too."""
+    parts = zip(starts, sentences, strict=True)
+    return [start for start, sentence in parts if not sentence.part.goes_on]
