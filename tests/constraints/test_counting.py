@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.counting import find_met, least_inside, may_be_inside
+from lexbeam.constraints.counting import find_countable, find_met, least_inside, may_be_inside
 from lexbeam.errors import ConstraintError
 
 TWICE = {"text": "gato", "exactly": 2}
@@ -66,3 +66,23 @@ def test_a_phrase_is_found_in_another_in_whatever_case(
     one, two = Constraints.build([phrase, other]).demanded
     assert least_inside(one, two) == times
     assert may_be_inside(one, two) or not times
+
+
+@pytest.mark.parametrize(
+    ("phrase", "other", "is_countable"),
+    [
+        ("sein.", "sein.\u0301", False),  # to the search, "sein." has been said there
+        ("日本", "日本\u0301", False),
+        ("sein", "sein\u0301", True),  # a word that goes on is another one to the search, too
+        ("sein.", "sein. \u0301", True),
+        ("sein.", "zu sein.", True),
+    ],
+)
+def test_what_a_mark_goes_on_is_not_counted_by_the_search(
+    phrase: str, other: str, is_countable: bool
+) -> None:
+    limited = {"text": phrase, "exactly": 1}
+    asked = Constraints.build([limited, {"suffix": other}])
+    assert find_countable(asked.demanded)[0] == is_countable
+    begun = Constraints.build([limited], prefix=other)
+    assert find_countable(begun.demanded, begun.prefix) == [is_countable]

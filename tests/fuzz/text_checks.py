@@ -33,6 +33,7 @@ from fuzz.text_truth import (
     fault_of_prefix,
     fault_of_spans,
     is_form,
+    is_in_name,
     part_spans,
     read,
     squash,
@@ -260,8 +261,8 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
         yield from _check_tags(problem, text)
     for source, target in problem.terms:
-        read_in = problem.text.replace(f"{{{source}}}", "") if problem.keep else problem.text
-        found = list(exact_spans(read_in, source))
+        read_in = re.sub(r"\{[^{}\n]*\}", "{}", problem.text) if problem.keep else problem.text
+        found = [s for s in exact_spans(read_in, source) if not is_in_name(read_in, s)]
         forms = [composed(squash(target))]
         forms.append(forms[0][:1].title() + forms[0][1:])
         if found and not any(list(exact_spans(composed(text), form)) for form in forms):

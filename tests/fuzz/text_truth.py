@@ -8,6 +8,7 @@ choice that lets more pass is taken, so that what fails here is wrong by any rea
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,19 @@ def exact_spans(text: str, phrase: str) -> Iterator[Span]:
         if stands(text, (at, at + len(phrase))):
             yield at, at + len(phrase)
         at = text.find(phrase, at + 1)
+
+
+def is_in_name(text: str, span: Span) -> bool:
+    """Say whether words are part of an address or a name of a program: `button.name`, `x@name.org`.
+
+    A glossary finds no terms there (docs/glossaries.md).
+    """
+    before, after = (
+        re.split(r"[\s<>]", text[: span[0]])[-1],
+        re.split(r"[\s<>]", text[span[1] :])[0],
+    )
+    run = before + text[slice(*span)] + after
+    return re.search(r"\w\.[A-Za-z_]\w*(?![\w'+#-])|\\\w|\w@\w", run) is not None
 
 
 def may_begin_sentence(text: str, place: int) -> bool:

@@ -50,7 +50,8 @@ def test_chinese_needs_no_space() -> None:
 
 def test_lines_are_kept_apart() -> None:
     parts = split_text("Title\n\nFirst one. Second one.\n", always)
-    assert parts == [("Title", "\n\n", 0), ("First one.", " ", 7), ("Second one.", "", 18)]
+    expected = [("Title", "\n\n", 0), ("First one.", " ", 7), ("Second one.", "", 18)]
+    assert [part[:3] for part in parts] == expected
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n \n"])
@@ -65,6 +66,12 @@ def short(text: str) -> bool:
 def test_long_sentences_are_cut_after_clauses_first() -> None:
     parts = split_text("one two three, four five six seven", short)
     assert [part.text for part in parts] == ["one two three,", "four five six seven"]
+
+
+def test_the_later_parts_of_a_sentence_go_on_with_it() -> None:
+    parts = split_text("One. Two three four, five six seven.\neight nine ten eleven", short)
+    assert [part.text for part in parts if part.goes_on] == ["five six seven.", "ten eleven"]
+    assert len(parts) == 5
 
 
 def test_then_at_spaces_and_at_last_anywhere() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -407,3 +408,15 @@ def test_what_has_to_be_said_is_not_avoided_on_account_of_a_tie() -> None:
     displaced = [(5, 6), (6, 5), (7,), (4, 5, 6)]
     assert _outside_phrases(displaced, said) == [(6, 5), (7,)]
     assert _outside_phrases(displaced, []) == displaced
+
+
+def test_a_part_of_a_sentence_that_is_too_long_begins_none(toy_model: Model) -> None:
+    """What is written small has a capital at the beginning of a sentence, and nowhere else."""
+    translator = Translator(replace(toy_model, max_source_length=16))
+    begun = ask(translator, "gato", text="Gato one two three four five six")
+    assert begun.constraints[0].form == "Gato"
+    for more in ({}, {"nbest": 3}, {"algorithm": "beam"}):
+        cut = ask(translator, "gato", text="one two three Gato four five six", **more)
+        assert cut.constraints[0].form == "gato"
+    limited = {"text": "gato", "exactly": 1}
+    assert ask(translator, limited, text="one two three Gato four gato six").text.count("Gato") == 1

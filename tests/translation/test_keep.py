@@ -115,6 +115,8 @@ def test_each_occurrence_counts() -> None:
         (["(" * 5000 + ")" * 5000], "neither a regular expression"),
         (["x{99999999999999999999}"], "neither a regular expression"),
         (["(?a)(?u)a"], "neither a regular expression"),
+        ([r"(\w+\s?)+$"], r"keep '(\\w+\\s?)+$' may take forever"),
+        ([re.compile("(a+)+b")], "keep '(a+)+b' may take forever"),
         (["placholders"], "did you mean 'placeholders'"),
         ("urls", "must be a list"),
         ([""], "must list names"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,20 @@ def test_the_best_combinations_come_first(scores: list[list[float]], count: int)
     assert len(set(choices)) == len(choices) == min(count, len(every))
     expected = sorted(map(total, every), reverse=True)[: len(choices)]
     assert [total(choice) for choice in choices] == expected
+
+
+@given(
+    st.lists(st.lists(st.integers(-9, 0), min_size=1, max_size=4), min_size=1, max_size=3),
+    st.integers(1, 30),
+)
+def test_what_was_taken_comes_first_and_the_others_in_their_order(
+    scores: list[list[float]], count: int
+) -> None:
+    choices = best_choices(scores, count)
+    assert choices[0] == (0,) * len(scores)
+    assert len(set(choices)) == len(choices) == min(count, prod(map(len, scores)))
+    sums = [sum(row[i] for row, i in zip(scores, choice, strict=True)) for choice in choices[1:]]
+    assert sums == sorted(sums, reverse=True)
 
 
 def test_what_nobody_would_choose_is_not_shown() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import lexbeam
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.kinds import Order, Phrase, Prefix, Suffix
 from lexbeam.constraints.matching import Occurrence
@@ -128,3 +129,10 @@ def test_what_was_searched_just_so_is_not_searched_again() -> None:
     assert taken == [([0], [Piece(0, 0, 1)])]
     assert searched == jobs
     assert searched[0] != first
+
+
+def test_what_the_text_does_not_show_stays_assigned_for_several_translations() -> None:
+    """A mark goes on with "sein." in the other constraint, which to the search has it."""
+    asked: list[Any] = [{"gap": ["sein.\u0301", "um"]}, "sein."]
+    found = lexbeam.load().translate("Know!\n\nYes", asked, beam_size=5, nbest=3)
+    assert all(report.met for each in found.nbest for report in each.constraints)

@@ -72,7 +72,7 @@ def test_of_equal_demands_those_that_may_be_dropped_are_missed_first() -> None:
         def cut(self, *_: int) -> Cat:
             return self
 
-        def find(self, text: str, most: int) -> list[str]:
+        def find(self, text: str, most: int, _: tuple[int, ...]) -> list[str]:
             return re.findall("cat", text)[:most]
 
     cat: Any = Cat()
@@ -81,7 +81,8 @@ def test_of_equal_demands_those_that_may_be_dropped_are_missed_first() -> None:
         demand=lambda _: SimpleNamespace(surface=cat),
         is_soft=lambda unit: unit == 0,
     )
-    sentence: Any = SimpleNamespace(best=None, assigned=[Piece(0, 0, 1), Piece(1, 0, 1)])
+    pieces = [Piece(0, 0, 1), Piece(1, 0, 1)]
+    sentence: Any = SimpleNamespace(best=None, assigned=pieces, starts=(0,))
     assert _unmet(document, sentence) == [(cat, [0])]
 
 

@@ -10,7 +10,8 @@ import pytest
 import lexbeam
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.translation.keep import compile_patterns, find_kept
-from lexbeam.translation.restoring import Hiding, Restoring, _parting
+from lexbeam.translation.restoring import Hiding, Restoring, _keeps_near, _parting
+from lexbeam.translation.results import ConstraintReport
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,19 @@ def test_a_combining_mark_behind_a_line_does_not_become_part_of_a_tag(
     assert found.text.endswith("<br> \u0301x")
     shown = [found.text[slice(*report.span)] for report in found.constraints if report.span]
     assert shown == ["\u0301x", "<br>"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_near"),
+    [("a {0} x b", True), ("a {x y} x b", False), ("a {x y} b", True), ("a b {0 1 2} a b", True)],
+)
+def test_what_is_put_back_may_part_words_that_have_to_be_near(text: str, is_near: bool) -> None:
+    (gap,) = Constraints.build([{"gap": ["a", "b"], "within": 2}]).demanded
+    spans = tuple(found.span() for found in re.finditer(r"\b[ab]\b", text))
+    report = ConstraintReport("a … b", (0, len(text)), spans)
+    assert _keeps_near(gap, report, text) == is_near
+    (anywhere,) = Constraints.build([{"order": ["a", "b"]}]).demanded
+    assert _keeps_near(anywhere, report, text)
 
 
 def test_what_hiding_does_not_give_is_searched_for(model: lexbeam.Translator) -> None:
@@ -191,7 +205,7 @@ def test_lines_stay_apart_where_no_tag_stands_between_them(
 
 @pytest.mark.parametrize(("span", "keeps"), [((3, 6), True), (None, False)])
 def test_a_translation_without_a_mask_is_not_taken(span: Any, keeps: bool) -> None:
-    asked = SimpleNamespace(demanded=["x"], avoid=())
+    asked = SimpleNamespace(demanded=[SimpleNamespace(within=None)], avoid=())
     hiding = SimpleNamespace(later=(), asked=asked)
     restoring: Any = SimpleNamespace(hiding=hiding, asked=asked, hidden=["{1}"])
     reports = [SimpleNamespace(met=True, span=None), SimpleNamespace(met=False, span=span)]

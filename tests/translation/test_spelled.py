@@ -41,6 +41,14 @@ def pattern(target: TargetText, given: Any, avoid: list[Any] | None = None) -> A
     return spelled.pattern(0, len(spelled.parts))
 
 
+def test_inside_a_sentence_nothing_has_a_capital_for_its_beginning(target: TargetText) -> None:
+    spelled = spell(target, {"order": ["gato", "Casa"]})
+    inside = spelled.inside()
+    assert any(way.first for way in spelled.spellings)
+    assert not any(way.first for way in inside.spellings)
+    assert inside.inside() is inside
+
+
 def test_a_phrase_may_stand_behind_a_space_or_punctuation(target: TargetText) -> None:
     spaced, bare = target.spell_all("gato")
     assert (spaced.spaced, spaced.apart, bare.spaced, bare.apart) == (True, False, False, True)

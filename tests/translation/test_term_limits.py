@@ -141,3 +141,17 @@ def test_a_number_beside_quantities_is_kept(translator: lexbeam.Translator) -> N
     result = translator.translate(text, keep=["quantities", "numbers"])
     assert result.text.count("5") == 5
     assert all(report.met for report in result.constraints)
+
+
+def test_a_term_that_a_mark_goes_on_elsewhere_has_a_place_of_its_own(
+    translator: lexbeam.Translator,
+) -> None:
+    glossary = Glossary.from_terms({"button": "zu sein."})
+    suffix = {"suffix": "zu sein.\u0301"}
+    found = translator.translate("button.", [suffix], glossary=glossary, beam_size=1)
+    assert [report.met for report in found.constraints] == [True, True]
+    once = {"text": "zu sein.", "exactly": 1}
+    assert translator.translate("button.", [suffix, once]).text.count("zu sein. ") == 1
+    begun = translator.translate("button.", [once], prefix="zu sein.\u0301")
+    assert begun.text.startswith("zu sein.\u0301")
+    assert begun.text.count("zu sein.") == 2

@@ -6,6 +6,7 @@ others need for certain is a matter of their texts alone, whatever the tokens.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +16,13 @@ from lexbeam.constraints.constraint import Constraint, Part
 from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.text.casing import capitalised
-from lexbeam.text.word_boundaries import are_glued, contains, occurrences, stands_alone
+from lexbeam.text.word_boundaries import (
+    are_glued,
+    contains,
+    needs_boundary,
+    occurrences,
+    stands_alone,
+)
 
 
 def share_limits(demanded: Sequence[Constraint]) -> list[Constraint]:
@@ -126,16 +133,18 @@ def _shared_with_itself(form: str) -> Iterator[int]:
             yield length
 
 
-def find_countable(demanded: Sequence[Constraint]) -> list[bool]:
+def find_countable(demanded: Sequence[Constraint], prefix: str = "") -> list[bool]:
     """Return which constraints a search counts, so that they occur exactly so many times.
 
     Not so what is also part of a chain: a hypothesis that has said it too early could neither
     repeat it nor finish the chain. Nor alternatives that can share words: the search counts where
-    they end, a text has them one behind the other.
+    they end, a text has them one behind the other. Nor what others, or the ``prefix``, have with a
+    mark behind it that belongs to it: to the search it is said there, in the text it is not.
     """
     chained = [
         form for each in demanded if len(each.parts) > 1 for part in each.parts for form in part
     ]
+    written = [prefix, *(form for each in demanded for part in each.parts for form in part)]
     unlimited = {each.once for each in demanded if each.at_most != each.count}
     countable = []
     for each in demanded:
@@ -144,8 +153,20 @@ def find_countable(demanded: Sequence[Constraint]) -> list[bool]:
             each.count > 1 and _can_share_words(each.parts[0])
         )
         is_chained = any(contains(form, own) for own in each.parts[0] for form in chained)
-        countable.append(is_exact and is_free and not is_chained)
+        is_marked = any(_goes_on(own, form) for own in each.parts[0] for form in written)
+        countable.append(is_exact and is_free and not is_chained and not is_marked)
     return countable
+
+
+def _goes_on(phrase: str, text: str) -> bool:
+    """Return whether a text has a phrase that no letter goes on, with a mark that does.
+
+    Such are ``sein.`` and a combining accent behind it.
+    """
+    if needs_boundary(phrase):
+        return False
+    ends = (found.end() for found in re.finditer(re.escape(phrase), text))
+    return any(end < len(text) and are_glued(text[end - 1], text[end]) for end in ends)
 
 
 def _can_share_words(forms: Sequence[str]) -> bool:

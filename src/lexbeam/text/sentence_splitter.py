@@ -47,6 +47,8 @@ class Part(NamedTuple):
     separator: str
     start: int = 0
     """The offset at which it begins in the whole text."""
+    goes_on: bool = False
+    """Whether it goes on with a sentence that was too long: it begins none."""
 
 
 def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -> list[Part]:
@@ -59,14 +61,17 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -
     of white space alone has no parts.
     """
     spans: list[tuple[int, int]] = []
+    begun: set[int] = set()
     for line in re.finditer(r"[^\n]+", text):
         start, end = _trim(text, *line.span())
         whole = not sentences and start < end and fits(text[start:end])
         for sentence in [(start, end)] if whole else _sentences(text, start, end):
-            spans += _fitting(text, *sentence, fits)
+            fitting = _fitting(text, *sentence, fits)
+            begun.update(start for start, _ in fitting[:1])
+            spans += fitting
     following = [start for start, _ in spans[1:]] + [end for _, end in spans[-1:]]
     return [
-        Part(text[start:end], text[end:next_start], start)
+        Part(text[start:end], text[end:next_start], start, start not in begun)
         for (start, end), next_start in zip(spans, following, strict=True)
     ]
 

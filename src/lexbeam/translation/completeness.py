@@ -26,6 +26,7 @@ def has_everything(
     wanted = [
         document.demand(piece.unit).surface.cut(piece.first, piece.last) for piece in assigned
     ]
-    if not all(find_all(text, wanted)):
+    if not all(find_all(text, wanted, sentence.starts)):
         return False
-    return not find_excess(text, [document.demands[number].surface for number in numbers])
+    surfaces = [document.demands[number].surface for number in numbers]
+    return not find_excess(text, surfaces, sentence.starts)

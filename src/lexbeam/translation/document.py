@@ -26,7 +26,7 @@ from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.jobs import Displacement, Job, JobGenerator
 from lexbeam.translation.reading import Reading, TermInSource
-from lexbeam.translation.sentence import Piece, SentenceState, number_units
+from lexbeam.translation.sentence import Piece, SentenceState, begun, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
@@ -78,7 +78,8 @@ class Document:
         """What is demanded, as it was given."""
         demanded = lift_limits(constraints, text) if len(parts) > 1 else constraints.counted
         self.demands = limit_exact(
-            [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded]
+            [SpelledConstraint.spell(asked, target, self.avoidance.words) for asked in demanded],
+            constraints.prefix,
         )
         self.units = number_units(demanded)
         if not parts and (constraints.demanded or constraints.prefix):
@@ -98,6 +99,10 @@ class Document:
     def demand(self, unit: int) -> SpelledConstraint:
         """Return the constraint of a unit, spelled."""
         return self.demands[self.units[unit]]
+
+    def demand_in(self, sentence: SentenceState, unit: int) -> SpelledConstraint:
+        """Return the constraint of a unit as a sentence may write it."""
+        return self.demand(unit).inside() if sentence.part.goes_on else self.demand(unit)
 
     def whole(self, unit: int) -> Piece:
         """Return a unit with all its parts."""
@@ -137,10 +142,10 @@ class Document:
         what ties displace, if that is not known yet. A ``thorough`` search looks further.
         """
         prefix = sentence.prefix if prefix is None else prefix
-        parts = self._parts(pieces, firm)
+        parts = _parts(self, sentence, pieces, firm)
         required = sentence.required
         phrases: list[Tokens | Pattern] = [
-            self.demand(piece.unit).pattern(
+            self.demand_in(sentence, piece.unit).pattern(
                 piece.first, piece.last, self.units[piece.unit] in firm, required
             )
             for piece in pieces
@@ -212,14 +217,6 @@ class Document:
         """Return where these tokens stand in the sentence."""
         return _read(sentence, _terms_in(sentence, pieces), self._source).spans
 
-    def _parts(self, pieces: Sequence[Piece], firm: Collection[int]) -> list[DemandedPart]:
-        return [
-            DemandedPart(demand, part, demand.asked.soft is None or self.units[piece.unit] in firm)
-            for piece in pieces
-            for demand in [self.demand(piece.unit)]
-            for part in demand.parts[piece.first : piece.last]
-        ]
-
     def _name(self, names: Sequence[Constraint], avoid: Sequence[Tokens], subject: Subject) -> str:
         """Say in the user's words what an error about a job speaks of.
 
@@ -281,12 +278,14 @@ class Document:
         return text, starts
 
     def find(self, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
-        """Return where a text keeps to each demand."""
-        return find_all(text, [demand.surface for demand in self.demands], starts)
+        """Return where a text keeps to each demand; ``starts`` are those of its parts."""
+        surfaces = [demand.surface for demand in self.demands]
+        return find_all(text, surfaces, begun(self.sentences, starts))
 
     def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
         """Return the numbers of the demands that a text meets more often than they allow."""
-        return find_excess(text, [demand.surface for demand in self.demands], starts)
+        surfaces = [demand.surface for demand in self.demands]
+        return find_excess(text, surfaces, begun(self.sentences, starts))
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length
@@ -296,6 +295,18 @@ class Document:
                     f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
                     f"is {limit}: raise it"
                 )
+
+
+def _parts(
+    document: Document, sentence: SentenceState, pieces: Sequence[Piece], firm: Collection[int]
+) -> list[DemandedPart]:
+    """Return the parts of some pieces as a sentence may write them."""
+    return [
+        DemandedPart(demand, part, demand.asked.soft is None or document.units[piece.unit] in firm)
+        for piece in pieces
+        for demand in [document.demand_in(sentence, piece.unit)]
+        for part in demand.parts[piece.first : piece.last]
+    ]
 
 
 def _terms_in(sentence: SentenceState, pieces: Sequence[Piece]) -> tuple[TermInSource, ...]:

@@ -86,7 +86,7 @@ def _said_by_others(
 ) -> int:
     """Return how often a sentence says something within all else that it has to say."""
     text = document.text_of(sentence, sentence.best)
-    found = [span for (span,) in demand.surface.find(text, len(text))]
+    found = [span for (span,) in demand.surface.find(text, len(text), sentence.starts)]
     others = _needed(document, sentence, own)
     return sum(bool(said.ways) for said in _read(document, sentence, others, found))
 
@@ -106,7 +106,7 @@ def _allowed(document: Document, numbers: Sequence[int]) -> tuple[int, ...]:
     allowed = []
     for sentence, own in zip(document.sentences, assigned, strict=True):
         text = document.text_of(sentence, sentence.best)
-        more = max(len(demands[0].surface.find(text, len(text))) - own, 0)
+        more = max(len(demands[0].surface.find(text, len(text), sentence.starts)) - own, 0)
         share = min(more, left) if own or more <= left else 0
         left -= share
         allowed.append(own + share)
@@ -127,7 +127,7 @@ def _limit(document: Document, sentence: SentenceState, excess: Excess, allowed:
     """Keep one thing that occurs too often to what a sentence is allowed."""
     demand = document.demands[excess.numbers[0]]
     text = document.text_of(sentence, sentence.best)
-    found = [span for (span,) in demand.surface.find(text, len(text))]
+    found = [span for (span,) in demand.surface.find(text, len(text), sentence.starts)]
     if len(found) <= allowed:
         return False
     own = excess.pieces(document, sentence)
@@ -173,7 +173,8 @@ def leave_to_others(document: Document, excess: Sequence[Excess]) -> bool:
         demand = document.demands[each.numbers[0]]
         said = _said_by_others(document, sentence, demand, own)
         text = document.text_of(sentence, sentence.best)
-        if own and len(own) <= said <= allowed < len(demand.surface.find(text, len(text))):
+        found = demand.surface.find(text, len(text), sentence.starts)
+        if own and len(own) <= said <= allowed < len(found):
             sentence.uncounted[demand.surface.once] = allowed
             changed |= _ask_for(sentence, own, 0)
     return changed
@@ -185,7 +186,7 @@ def recount(document: Document, sentence: SentenceState) -> bool:
     text = document.text_of(sentence, sentence.best) if +sentence.uncounted else ""
     for surface in +sentence.uncounted:
         own = [p for p in sentence.assigned if document.demand(p.unit).surface.once == surface]
-        found = len(surface.find(text, len(text)))
+        found = len(surface.find(text, len(text), sentence.starts))
         if found < len(own):
             sentence.uncounted[surface] = 0
             changed |= _ask_for(sentence, own, len(own))

@@ -23,6 +23,7 @@ from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.options import MAX_COUNT
 from lexbeam.errors import SettingError, represented
 from lexbeam.text.word_boundaries import Span, are_glued, is_word_character, occurrences
+from lexbeam.translation.backtracking import may_take_forever
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.results import ConstraintReport, Translation
 from lexbeam.translation.tags import TAG
@@ -103,7 +104,7 @@ def compile_patterns(keep: Iterable[str] | None) -> Patterns:
 
 def _compile(given: object) -> re.Pattern[str]:
     if isinstance(given, re.Pattern) and isinstance(given.pattern, str):
-        return given
+        return _checked(given)
     if not isinstance(given, str) or not given:
         raise SettingError(
             f"keep must list names and regular expressions, not {represented(given)}"
@@ -118,12 +119,24 @@ def _compile(given: object) -> re.Pattern[str]:
             f"To look for the word itself, write (?:{given})"
         )
     try:
-        return re.compile(given)
+        compiled = re.compile(given)
     except (re.error, ValueError, OverflowError, RecursionError) as error:
         raise SettingError(
             f"keep {represented(given)} is neither a regular expression ({error}) nor one of "
             + ", ".join(PATTERNS)
         ) from error
+    return _checked(compiled)
+
+
+def _checked(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """Return an expression of a caller; refuse one that may take forever."""
+    if may_take_forever(pattern):
+        raise SettingError(
+            f"keep {represented(pattern.pattern)} may take forever: what it repeats can be divided "
+            "in many ways, as in (a+)+b; repeat it once, as in a+b, or let it begin with a mark "
+            "that is not in it"
+        )
+    return pattern
 
 
 def find_kept(text: str, patterns: Patterns) -> list[Kept]:

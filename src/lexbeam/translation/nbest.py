@@ -16,9 +16,31 @@ _MARK = re.compile(r"[^\w\s]")
 
 
 def best_choices(scores: Sequence[Sequence[float]], count: int) -> list[tuple[int, ...]]:
-    """Return the indices of one score per list, for the best sums, the best sum first.
+    """Return the indices of one score per list, for the best sums.
 
-    Each list is sorted from the best score down.
+    The first of each list is the one that was taken, for reasons that may be no part of its score:
+    it keeps to something soft, say. So the first of all lists come first; behind them, the best
+    sum comes first.
+    """
+    orders = [[0, *sorted(range(1, len(row)), key=lambda i: -row[i])] for row in scores]
+    falling = [
+        [min(row[i], row[0]) for i in order] for row, order in zip(scores, orders, strict=True)
+    ]
+
+    def total(choice: tuple[int, ...]) -> float:
+        return sum(row[i] for row, i in zip(scores, choice, strict=True))
+
+    first, *others = [
+        tuple(order[place] for order, place in zip(orders, places, strict=True))
+        for places in _best_of_falling(falling, count)
+    ]
+    return [first, *sorted(others, key=total, reverse=True)]
+
+
+def _best_of_falling(scores: Sequence[Sequence[float]], count: int) -> list[tuple[int, ...]]:
+    """Return the indices of one score per list, each sorted from the best down, for the best sums.
+
+    The best sum comes first.
     """
     first = (0,) * len(scores)
     heap = [(-sum(row[0] for row in scores), first)]

@@ -21,6 +21,7 @@ from lexbeam.translation.nbest import best_choices, worth_showing
 from lexbeam.translation.placement import assign_known, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
+from lexbeam.translation.sentence import begun
 from lexbeam.translation.spelled import SpelledConstraint
 from lexbeam.translation.terms_in_source import score_sentences
 
@@ -96,7 +97,8 @@ def _alternative(
     """Join one hypothesis per sentence, and say what became of the constraints."""
     text, starts = document.join(hypotheses)
     demands = _as_given(document)
-    occurrences = find_met(text, [demand.surface for demand in demands], starts)
+    surfaces = [demand.surface for demand in demands]
+    occurrences = find_met(text, surfaces, begun(document.sentences, starts))
     excessive = set(document.find_excess(text, starts))
     reports = [
         demand.report(text, found, costs.get(number), number in excessive)

@@ -19,7 +19,7 @@ from lexbeam.constraints.matching import Occurrence
 from lexbeam.translation.document import Document
 from lexbeam.translation.gathering import gather
 from lexbeam.translation.jobs import Job, JobGenerator
-from lexbeam.translation.sentence import Piece, SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState, begun
 
 ROUNDS = 3
 """How often demands that are missing from a text of several sentences are placed."""
@@ -55,9 +55,21 @@ def place_missing(document: Document) -> JobGenerator[None]:
         yield from document.search(_not_searched_so(document, units, searched))
         tried_soft |= {unit for unit in units if document.is_soft(unit)}
     if document.settings.nbest > 1:  # the alternatives must say it too
-        _assign_as_found(document, tried_soft)
+        _assign_again(document, tried_soft)
         changed = [each for each in document.sentences if each.assigned != each.searched]
         yield from document.search(changed)
+
+
+def _assign_again(document: Document, tried_soft: set[int]) -> None:
+    """Assign each demand to the sentence that says it; what none says stays where it is.
+
+    It may be there in tokens that the text shows as something else: then it is searched again.
+    """
+    before = [list(sentence.assigned) for sentence in document.sentences]
+    missing = set(_assign_as_found(document, tried_soft))
+    for sentence, pieces in zip(document.sentences, before, strict=True):
+        kept = [piece for piece in pieces if piece.unit in missing]
+        sentence.assigned = sorted([*sentence.assigned, *kept]) if kept else sentence.assigned
 
 
 def _not_searched_so(
@@ -146,7 +158,8 @@ def _find(document: Document, text: str, starts: Sequence[int]) -> list[list[Occ
     for number, demand in enumerate(document.demands):
         is_limited = demand.asked.at_most is not None and equal[demand.surface.once] == 1
         if is_limited and demand.asked.source_spans:
-            found[number] = demand.surface.find(text, len(text), starts)
+            began = begun(document.sentences, starts)
+            found[number] = demand.surface.find(text, len(text), began)
     return found
 
 

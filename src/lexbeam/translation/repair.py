@@ -218,7 +218,7 @@ def _require_more(document: Document, sentence: SentenceState) -> bool:
         if piece.last - piece.first > 1:
             sentence.repeated[piece] += 1
             continue
-        part = document.demand(piece.unit).parts[piece.first]
+        part = document.demand_in(sentence, piece.unit).parts[piece.first]
         found = occurrences_of(part, sentence.best.tokens)
         known = sentence.required.get(forms_of(part), 0)
         sentence.required[forms_of(part)] = max(known, found + 1)
@@ -235,4 +235,6 @@ def _unmet(document: Document, sentence: SentenceState) -> list[tuple[Constraint
     for piece in sorted(sentence.assigned, key=lambda piece: document.is_soft(piece.unit)):
         surface = document.demand(piece.unit).surface.cut(piece.first, piece.last)
         sought.setdefault(surface, []).append(piece.unit)
-    return [(s, units[len(s.find(text, len(units))) :]) for s, units in sought.items()]
+    return [
+        (s, units[len(s.find(text, len(units), sentence.starts)) :]) for s, units in sought.items()
+    ]

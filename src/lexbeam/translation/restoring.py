@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.counting import find_met
-from lexbeam.constraints.matching import Occurrence, find_excess
+from lexbeam.constraints.matching import Occurrence, find_excess, words_between
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, are_glued, occurrences
 from lexbeam.translation.hidden_limits import LeftLimits
@@ -202,6 +203,9 @@ class Restoring:
         first = len(self.asked.demanded)
         if any(each.span is None for each in alternative.constraints[first:][: len(self.hidden)]):
             return False
+        pairs = zip(self.asked.demanded, alternative.constraints, strict=False)
+        if not all(_keeps_near(each, report, alternative.text) for each, report in pairs):
+            return False
         given_up = set(self.asked.avoid) - set(self.hiding.asked.avoid)
         return not any(each.find(alternative.text) for each in given_up)
 
@@ -284,6 +288,21 @@ class Restoring:
             report_on(each, text, there, None, number in excessive)
             for number, (each, there) in enumerate(zip(asked, found, strict=True))
         ]
+
+
+def _keeps_near(asked: Constraint, report: ConstraintReport, text: str) -> bool:
+    """Return whether no more words stand between the parts of a constraint than it allows.
+
+    What is hidden is one word to the search; put back, it may have spaces.
+    """
+    if asked.within is None:
+        return True
+    between = [
+        words_between(text, before[1], after[0])
+        for number, (before, after) in enumerate(pairwise(report.spans), 1)
+        if number % len(asked.parts)
+    ]
+    return max(between, default=0) <= asked.within
 
 
 def _parting(text: str, line_end: int, with_tags: Set[int]) -> str:

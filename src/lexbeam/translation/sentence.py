@@ -85,6 +85,11 @@ class SentenceState:
     hypotheses: list[Hypothesis] = field(default_factory=list)
 
     @property
+    def starts(self) -> tuple[int, ...]:
+        """Where a sentence begins in it: nowhere if it goes on with one that was too long."""
+        return () if self.part.goes_on else (0,)
+
+    @property
     def sought(self) -> list[Piece]:
         """What it is to be searched with."""
         return [piece for piece in self.assigned if piece.unit not in self.covered]
@@ -105,3 +110,9 @@ class SentenceState:
         for each in (*self.hypotheses, *hypotheses):
             found.setdefault(tuple(each.tokens), each)
         self.hypotheses = sorted(found.values(), key=lambda each: -each.score)[:most]
+
+
+def begun(sentences: Sequence[SentenceState], starts: Sequence[int]) -> list[int]:
+    """Return those of the offsets of translated parts at which a sentence begins, too."""
+    parts = zip(starts, sentences, strict=True)
+    return [start for start, sentence in parts if not sentence.part.goes_on]

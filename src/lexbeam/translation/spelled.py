@@ -65,6 +65,11 @@ class SpelledConstraint:
         learned = tuple(dict.fromkeys((*self.learned, *ways)))
         return replace(self, parts=(first, *self.parts[1:]), learned=learned)
 
+    def inside(self) -> SpelledConstraint:
+        """Return the same without what is written so only at the start of a sentence."""
+        parts = tuple(tuple(way for way in part if not way.first) for part in self.parts)
+        return self if parts == self.parts else replace(self, parts=parts)
+
     def also(self, tokens: Tokens, surface: str) -> SpelledConstraint:
         """Return the same with one more spelling of its first part, as whole words."""
         more = (*self.parts[0], Spelling(tokens, surface))
@@ -244,9 +249,9 @@ class SpelledPrefix:
         return [way for way in self.spellings[:1] if way.is_rewritten]
 
 
-def limit_exact(demands: Sequence[SpelledConstraint]) -> list[SpelledConstraint]:
+def limit_exact(demands: Sequence[SpelledConstraint], prefix: str = "") -> list[SpelledConstraint]:
     """Return demands, of which the search counts those that must occur exactly so many times."""
-    countable = find_countable([demand.asked for demand in demands])
+    countable = find_countable([demand.asked for demand in demands], prefix)
     return [
         replace(demand, is_limited=is_limited)
         for demand, is_limited in zip(demands, countable, strict=True)

@@ -79,6 +79,11 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         "the {server} there",
         "Call process() first.",
         "with --server first",
+        "See server.my-site.com, please.",
+        "Call process.start() now.",
+        "server.example.com/page#top",
+        "\\\\server\\share",
+        "directory\\new",
     ],
 )
 def test_no_term_is_in_an_address_or_an_identifier(text: str) -> None:
@@ -96,6 +101,18 @@ def test_words_beside_marks_are_terms() -> None:
     assert found("Press <b>user</b>server, </i>process.") == ["user", "server", "process"]
     named = Glossary.from_terms({"java.sql": "Paket"})
     assert len(named.find("See java.sql.process.").entries) == 1
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        *("%1$d", "%1$d.", ".%1$s", ".a-b", ".Don't", ".C++", ".日本", ".3.14", ".½", "\\n", "\\"),
+        *(".https://x.org/a?b=c", ".e\u0301"),
+    ],
+)
+def test_words_right_before_marks_that_belong_to_no_address_are_terms(marks: str) -> None:
+    assert found(f"Start the server{marks}") == ["server"]
+    assert found(f"Start the server{marks} now") == ["server"]
 
 
 def test_names_are_not_looked_for_where_capitals_say_nothing_of_them() -> None:

@@ -28,8 +28,12 @@ _LONGEST = 200  # characters on each side that are looked at, of what has no spa
 _UP_TO_SPACE, _FROM_WORD = re.compile(r"[^\s<>]*\Z"), re.compile(r"[^\s<>]*")
 _LEAST = 4  # letters of words that have a capital in titles
 _ADDRESS = re.compile(
-    r"::|://|[@$]\w|\w[.@]\w|\w=\W?\w|\\|^\W*/|/.*/|\w_|_\w|%\w+%|\{\w+\}|\w\(\)|^\W*--\w"
+    r"::|://|[@$]\w|\w@\w|\w=\W?\w|^\W*/|/.*/|\w_|_\w|%\w+%|\{\w+\}|\w\(\)|^\W*--\w"
+    r"|\\(?![nrt]\b)\w"  # a path, but no line break in a string of a program
+    r"|\w\.[A-Za-z_]\w*(?=[.,;:!?/()\[\]{}\"@&|=\\]|#\w|$)"  # a name, as "Don't" is none
 )
+_PLACEHOLDER = re.compile(r"%\d+\$\w")
+_APART = re.compile(rf"{_PLACEHOLDER.pattern}|(?:https?|ftp)://")  # belongs to no word before it
 _VERB_FORM = re.compile(r"[a-z](?:ed|ing)", re.IGNORECASE)
 
 
@@ -79,7 +83,8 @@ class Context:
         left, right = _UP_TO_SPACE.search(before), _FROM_WORD.match(after, 0, _LONGEST)
         assert left is not None
         assert right is not None
-        return bool(_ADDRESS.search(left[0] + self._text[start:stop] + right[0]))
+        own = _PLACEHOLDER.split(left[0])[-1] + self._text[start:stop] + _APART.split(right[0])[0]
+        return bool(_ADDRESS.search(own))
 
     def is_verb(self, first: int, end: int) -> bool:
         """Return whether English words that could be a noun are seen to be a verb."""
