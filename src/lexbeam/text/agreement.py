@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from lexbeam.text.german_nouns import PLURAL, readings_of_noun
 from lexbeam.text.languages import base_language
 
 _ARTICLES = ("der", "die", "das", "den", "dem", "des")
-_RELATIVES = (("der", "die", "das"), ("den", "die", "das"), ("dem", "der"), ("dessen", "deren"))
+_RELATIVES = (
+    *(("der", "die", "das"), ("den", "die", "das"), ("dem", "der"), ("dessen", "deren")),
+    *(("die", "der", "das", "den"), ("das", "der", "die", "den"), ("deren", "dessen")),
+)
+"""Pronouns that begin clauses, each with what may take its place."""
+_RELATIVES_OF = {
+    "m": ("der", "den", "dem", "dessen"),
+    "f": ("die", "der", "deren"),
+    "n": ("das", "dem", "dessen"),
+    "p": ("die", "denen", "deren"),
+}
 _ENDINGS = ("e", "en", "er", "es", "em")
 _LIKE_EIN = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser")
 _LIKE_DIESER = ("dies", "jen", "jed", "welch", "manch", "solch", "all")
@@ -62,7 +73,7 @@ def forms_before_noun(words: Sequence[str]) -> list[list[str]]:
     Several adjectives have the same ending.
     """
     first = len(words)
-    while first and _is_adjective(words[first - 1]):
+    while first and is_adjective(words[first - 1]):
         first -= 1
     before, adjectives = words[:first], list(words[first:])
     stems = [_stem(word) for word in adjectives]
@@ -84,6 +95,11 @@ def forms_in_number(forms: Sequence[str], is_other: bool) -> list[str]:
     All if there is none: *Anwender* is both. Only endings are looked at.
     """
     first = forms[0]
+    numbers = _numbers(first)
+    if len(numbers) == 1:
+        (is_plural,) = numbers
+        known = [form for form in forms if (is_plural != is_other) in _numbers(form)]
+        return known or list(forms)
     same = {first, first + "s", first + "es"}
     if any(not form.startswith(first) for form in forms):
         same.add(first + "e")  # *Abläufe* is the plural, *Ablaufe* an old dative
@@ -94,9 +110,20 @@ def forms_in_number(forms: Sequence[str], is_other: bool) -> list[str]:
     return found or list(forms)
 
 
-def forms_of_relative(word: str) -> list[str]:
-    """Return the forms of a pronoun that begins a clause about a noun; none of another word."""
-    return list(dict.fromkeys(form for group in _RELATIVES if group[0] == word for form in group))
+def _numbers(noun: str) -> set[bool]:
+    """Return whether a form may be a plural, and whether it may be none."""
+    return {kind == PLURAL for _, kind in readings_of_noun(noun)}
+
+
+def forms_of_relative(word: str, nouns: Iterable[str]) -> list[str]:
+    """Return the forms of a pronoun that begins a clause about one of some nouns.
+
+    None of another word.
+    """
+    forms = dict.fromkeys(form for group in _RELATIVES if group[0] == word for form in group)
+    kinds = {kind for noun in nouns for _, kind in readings_of_noun(noun)}
+    fitting = [form for form in forms if any(form in _RELATIVES_OF[kind] for kind in kinds)]
+    return fitting or list(forms)
 
 
 def _forms_with_determiner(words: Sequence[str]) -> list[list[str]]:
@@ -126,7 +153,8 @@ def _forms_of_determiner(word: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _is_adjective(word: str) -> bool:
+def is_adjective(word: str) -> bool:
+    """Return whether a word looks like an adjective with an ending."""
     long = len(word) >= _LEAST and word.isalpha() and word.islower()
     ends = long and word.endswith(_ENDINGS) and word not in _NO_ADJECTIVES
     return ends and not is_determiner(word)

@@ -9,7 +9,7 @@ have (`lexbeam.text.agreement`); the search finds those that the model likes bes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -18,6 +18,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.agreement import forms_before_noun, forms_in_number, forms_of_relative
+from lexbeam.text.german_agreement import agrees
 from lexbeam.text.vocabulary import SPACE
 from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.displaced import split_words
@@ -37,6 +38,9 @@ FOUND = 8
 
 KEPT = 4
 """Outputs that are kept."""
+
+_EARLIER = 2
+"""Words before those that may change: a preposition says which case follows."""
 
 
 def search_edited(
@@ -73,12 +77,13 @@ def _pattern(
     parts: list[tuple[Form, ...]] = []
     for place, behind in zip(places, [*places[1:], None], strict=True):
         ways = _ways(document, tokens, place)
+        nouns = {noun for _, noun in ways}
         rest = tokens[place.end : behind.start if behind else len(tokens)]
         if not ways:
             return None
-        parts.append(tuple(map(Form, ways)))
+        parts.append(tuple(Form(way) for way, _ in ways))
         if rest:
-            parts.append(tuple(map(Form, _with_relative(document, rest))))
+            parts.append(tuple(map(Form, _with_relative(document, rest, nouns))))
     return tokens[: places[0].start], Pattern(tuple(parts), last=True)
 
 
@@ -113,17 +118,26 @@ def _is_edited(hypothesis: Hypothesis, before: Tokens, pattern: Pattern) -> bool
     return len(tokens) in reached
 
 
-def _ways(document: Document, tokens: Tokens, place: Place) -> list[Tokens]:
-    """Return the ways to say a term at a place, with the words before it."""
-    words = document.target.decode(tokens[place.start : place.head]).split()
+def _ways(document: Document, tokens: Tokens, place: Place) -> list[tuple[Tokens, str]]:
+    """Return the ways to say a term at a place, with the words before it, and the term itself.
+
+    Those in which all agree, in the case and number of what they replace; all, if there is none.
+    """
+    decode = document.target.decode
+    earlier = decode(tokens[: place.start]).split()[-_EARLIER:]
+    words = decode(tokens[place.start : place.head]).split()
+    replaced = [*earlier, *words], decode(tokens[place.head : place.end]).strip()
     as_it_is, *others = forms_before_noun(words)
     assert as_it_is == words
-    before = [tokens[place.start : place.head]]
+    before = [(words, tokens[place.start : place.head])]
     is_spaced = document.target.pieces(tokens[place.start : place.start + 1])[0].startswith(SPACE)
-    before += [_spell(document, each, is_spaced) for each in others]
-    terms = list(dict.fromkeys(_terms(document, tokens, place)))
-    found = [left + term for left, term in product(before, terms)]
-    return found[:MOST]
+    before += [(each, _spell(document, each, is_spaced)) for each in others]
+    terms = {term: decode(term).strip() for term in _terms(document, tokens, place)}
+    found = list(product(before, terms))
+    agreeing = [
+        (left, term) for left, term in found if agrees([*earlier, *left[0]], terms[term], *replaced)
+    ]
+    return [(left + term, terms[term]) for (_, left), term in agreeing or found][:MOST]
 
 
 def _terms(document: Document, tokens: Tokens, place: Place) -> Iterator[Tokens]:
@@ -146,13 +160,13 @@ def _terms(document: Document, tokens: Tokens, place: Place) -> Iterator[Tokens]
                 yield from (joined + way.ids + part for part in place.last)
 
 
-def _with_relative(document: Document, rest: Tokens) -> list[Tokens]:
-    """Return what stands behind a term, with a relative pronoun behind a comma in its forms."""
+def _with_relative(document: Document, rest: Tokens, nouns: Collection[str]) -> list[Tokens]:
+    """Return what stands behind a noun, with a relative pronoun behind a comma in its forms."""
     words = split_words(document.target.pieces(rest))
     if not words or document.target.decode(rest[slice(*words[0])]).strip() != ",":
         return [rest]
     for start, end in words[1:3]:
-        forms = forms_of_relative(document.target.decode(rest[start:end]).strip())
+        forms = forms_of_relative(document.target.decode(rest[start:end]).strip(), nouns)
         if forms:
             return [rest[:start] + _spell(document, [form]) + rest[end:] for form in forms]
     return [rest]

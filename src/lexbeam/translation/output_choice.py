@@ -31,6 +31,9 @@ CLOSE = 0.6
 CHANGE = 0.1
 """How much less of that there is for each other word that has changed."""
 
+FAULT = 0.3
+"""How much is taken away for each term with which the words before it can't agree."""
+
 FORMS_READ = 0.3
 """How much the score for the source with terms, each in one form, counts for their forms."""
 
@@ -63,11 +66,14 @@ class Output(NamedTuple):
     """Words in which it differs from the free translation, besides the terms; None: not known."""
     is_edited: bool = False
     """Whether it is the free translation but for the terms and what has to agree with them."""
+    faults: int = 0
+    """Terms with which the words before them can't agree."""
 
     @property
     def worth(self) -> float:
         """What outputs are compared by."""
-        return self.as_given + WEIGHT * self.as_read + preference(self.changes)
+        close = preference(self.changes) - FAULT * self.faults
+        return self.as_given + WEIGHT * self.as_read + close
 
 
 def choose(old: Output, found: Sequence[Output], has_term: Callable[[str], bool]) -> Output:

@@ -18,6 +18,8 @@ import numpy as np
 from lexbeam.errors import InputError
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.beam import Hypothesis
+from lexbeam.text.agreement import has_agreement
+from lexbeam.text.german_agreement import is_possible
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span, stands_alone
 from lexbeam.translation.displaced import behind_hyphens
@@ -41,6 +43,9 @@ COMPARED = 4
 
 AS_GOOD = 0.05
 """How much less the score for the source with terms may be of what is compared."""
+
+_BEFORE = 4
+"""Words before a term that may have to agree with it, and a preposition."""
 
 MOST = 12
 """A sentence that has to say more than so much is not searched a second time."""
@@ -118,11 +123,33 @@ def _score_both(
 def _output(
     document: Document, trial: _Trial, hypothesis: Hypothesis, as_given: float, as_read: float
 ) -> Output:
-    """Return an output of a sentence with its scores."""
+    """Return an output of a sentence with its scores.
+
+    One that is the free translation but for its terms, and yet not among those in which all
+    agrees, is no better for being close to it.
+    """
     text = document.text_of(trial.begin(), hypothesis)
-    is_edited = tuple(hypothesis.tokens) in trial.sentence.edited
+    edited = trial.sentence.edited
+    is_edited = tuple(hypothesis.tokens) in edited
     changes = _changes(document, trial, hypothesis)
-    return Output(hypothesis, text, as_given, as_read, changes, is_edited)
+    if not changes and edited and not is_edited:
+        changes = None
+    faults = _count_faults(document, trial, text)
+    return Output(hypothesis, text, as_given, as_read, changes, is_edited, faults)
+
+
+def _count_faults(document: Document, trial: _Trial, text: str) -> int:
+    """Return before how many terms stand words that can't agree with them."""
+    if not has_agreement(document.vocabulary.language):
+        return 0
+    faults = 0
+    for unit in trial.terms:
+        for (start, end), *_ in document.demand(unit).surface.find(text, len(text)):
+            *before, joined = (text[:start] + "x").split()
+            noun = joined[:-1] + text[start:end]
+            noun = noun.split()[-1]
+            faults += noun[:1].isupper() and not is_possible(before[-_BEFORE:], noun)
+    return faults
 
 
 def _changes(document: Document, trial: _Trial, hypothesis: Hypothesis) -> int | None:
