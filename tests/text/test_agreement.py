@@ -44,15 +44,22 @@ def test_nouns_are_in_one_number() -> None:
     assert forms_in_number(forms, is_other=False) == ["Ablauf", "Ablaufe", "Ablaufs"]
     assert forms_in_number(forms, is_other=True) == ["Abläufe", "Abläufen"]
     assert forms_in_number(("Aufgabe", "Aufgaben"), is_other=True) == ["Aufgaben"]
+    assert forms_in_number(("Pakete", "Paket", "Pakets", "Paketen"), is_other=False) == [
+        "Pakete",
+        "Paketen",
+    ]
     both = ["Anwender", "Anwendern", "Anwenders"]
     assert forms_in_number(both, is_other=True) == both
     assert forms_in_number(["Daten"], is_other=True) == ["Daten"]
 
 
 def test_relative_pronouns_have_forms() -> None:
-    assert forms_of_relative("der") == ["der", "die", "das"]
-    assert forms_of_relative("dessen") == ["dessen", "deren"]
-    assert forms_of_relative("weil") == []
+    assert forms_of_relative("der", ["Xyz"]) == ["der", "die", "das"]
+    assert forms_of_relative("dessen", ["Xyz"]) == ["dessen", "deren"]
+    assert forms_of_relative("weil", ["Xyz"]) == []
+    assert forms_of_relative("die", ["Modul"]) == ["das"]
+    assert forms_of_relative("die", ["Ordner"]) == ["die", "der", "den"]
+    assert forms_of_relative("das", ["Einstellung", "Programm"]) == ["das", "der", "die"]
 
 
 def test_only_german_is_known() -> None:

@@ -2,8 +2,8 @@
 
 ``german_nouns.txt`` has the genders of some nouns as they were found beside articles in the texts
 that the bundled model was trained on (``scripts/german_nouns``): m, f, n, and b for what is either
-masculine or neuter; behind it stands e if the plural has this ending. A compound has the gender of
-its last part, so it is listed only where that would be wrong.
+masculine or neuter; behind it stands e if the plural has this ending, u if it has -er or an umlaut.
+A compound has the gender of its last part, so it is listed only where that would be wrong.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ class _Noun(NamedTuple):
     """What is known of a noun."""
 
     genders: str
-    has_e: bool
+    has_e: bool = False
     """Whether its plural ends in -e."""
+    changes: bool = False
+    """Whether its plural ends in -er, or has an umlaut."""
+    letters: int = 0
+    """How many of its last letters are known."""
 
 
 @lru_cache(maxsize=1)
@@ -46,8 +50,9 @@ def _nouns() -> dict[str, _Noun]:
     found = {}
     for line in text.splitlines():
         kind, *words = line.split()
-        known = _Noun("mn" if kind[0] == "b" else kind[0], kind.endswith("e"))
-        found.update(dict.fromkeys(words, known))
+        genders = "mn" if kind[0] == "b" else kind[0]
+        for word in words:
+            found[word] = _Noun(genders, kind.endswith("e"), kind.endswith("u"), len(word))
     return found
 
 
@@ -55,27 +60,36 @@ def _nouns() -> dict[str, _Noun]:
 def readings_of_noun(noun: str) -> frozenset[Reading]:
     """Return what a form may be; all that its ending allows, if the noun is not known."""
     form = noun.rsplit("-", 1)[-1].casefold()
-    found = frozenset(_readings(form))
+    found = list(_readings(form))
     if found:
-        return found
+        most = max(letters for letters, _ in found)  # *Dokumente* has no *Ente*
+        return frozenset(reading for letters, reading in found if letters == most)
     return frozenset(
         (case, kind) for case, kind in ALL if form[-1:] in "ns" or (case, kind) != (DATIVE, PLURAL)
     )
 
 
-def _readings(form: str) -> Iterator[Reading]:
-    """Yield what a form of a known noun may be, in the singular, in the genitive, in the plural."""
+def _readings(form: str) -> Iterator[tuple[int, Reading]]:
+    """Yield what a form may be, and how many of its letters are known for that."""
     noun = _find(form)
     if noun is not None:
-        yield from _singular(form, noun.genders)
+        yield from ((noun.letters, each) for each in _singular(form, noun.genders))
     for ending in ("s", "es", "ses"):
         base = _find(form.removesuffix(ending)) if form.endswith(ending) else None
         if base is not None:
-            yield from ((GENITIVE, gender) for gender in base.genders if gender != "f")
-            if ending == "s" and not base.has_e and not form.endswith(("ers", "els", "ens")):
-                yield from ((case, PLURAL) for case in CASES)
-    if noun is None:
-        yield from _plural(form)
+            letters = base.letters + len(ending)
+            yield from ((letters, each) for each in _with_s(form, base, ending))
+    for ending in ("e", "se", "er", "n", "en", "sen", "ern", "nen"):
+        stem = form.removesuffix(ending)
+        base = _find(stem) if stem != form else None
+        has_umlaut = False
+        if base is None and stem != form:
+            last = max(map(stem.rfind, "äöü"))
+            base = _find(stem[:last] + stem[last:].translate(_UMLAUTS)) if last > 0 else None
+            has_umlaut = base is not None
+        if base is not None:
+            letters = base.letters + len(ending)
+            yield from ((letters, each) for each in _plural(stem, ending, base, has_umlaut))
 
 
 def _singular(form: str, genders: str) -> Iterator[Reading]:
@@ -88,25 +102,24 @@ def _singular(form: str, genders: str) -> Iterator[Reading]:
         yield from ((case, PLURAL) for case in CASES if case != DATIVE or has_n)
 
 
-def _plural(form: str) -> Iterator[Reading]:
-    for ending in ("e", "se", "er", "n", "en", "sen", "ern", "nen"):
-        stem = form.removesuffix(ending)
-        if stem == form:
-            continue
-        base, has_umlaut = _find(stem), False
-        if base is None:
-            last = max(map(stem.rfind, "äöü"))
-            base = _find(stem[:last] + stem[last:].translate(_UMLAUTS)) if last > 0 else None
-            has_umlaut = base is not None
-        if base is None:
-            continue
-        only_dative = ending in ("sen", "ern") or (ending == "en" and (base.has_e or has_umlaut))
-        only_dative |= ending == "n" and base.genders != "f" and stem.endswith(_LIKE_SINGULAR)
-        if only_dative:
-            yield DATIVE, PLURAL
-        else:
-            has_n = ending.endswith("n")
-            yield from ((case, PLURAL) for case in CASES if case != DATIVE or has_n)
+def _with_s(form: str, base: _Noun, ending: str) -> Iterator[Reading]:
+    """Yield what a form with -s may be: a genitive, or the plural of a noun that has no other."""
+    yield from ((GENITIVE, gender) for gender in base.genders if gender != "f")
+    has_other = base.has_e or base.changes or form.endswith(("ers", "els", "ens"))
+    if ending == "s" and not has_other:
+        yield from ((case, PLURAL) for case in CASES)
+
+
+def _plural(stem: str, ending: str, base: _Noun, has_umlaut: bool) -> Iterator[Reading]:
+    only_dative = ending in ("sen", "ern") or (ending == "en" and (base.has_e or has_umlaut))
+    only_dative |= ending == "n" and base.genders != "f" and stem.endswith(_LIKE_SINGULAR)
+    if ending == "e" and not base.has_e and not has_umlaut:  # *dem Falle*, but *die Fälle*
+        yield from ((DATIVE, gender) for gender in base.genders)
+    elif only_dative:
+        yield DATIVE, PLURAL
+    else:
+        has_n = ending.endswith("n")
+        yield from ((case, PLURAL) for case in CASES if case != DATIVE or has_n)
 
 
 def _find(noun: str) -> _Noun | None:
@@ -116,12 +129,11 @@ def _find(noun: str) -> _Noun | None:
         return nouns[noun]
     for start in range(1, len(noun) - _PART + 1):
         last = nouns.get(noun[start:])
-        if last is not None and noun.endswith("er") and len(noun) - start < _LONG:
+        if last is not None and noun.endswith("er") and last.letters < _LONG:
             return last._replace(
                 genders="".join({*last.genders, "m"})
             )  # *Verwalter* has no *Alter*
         if last is not None:
             return last
-    if noun.endswith(_FEMININE) and len(noun) > _PART:
-        return _Noun("f", has_e=False)
-    return None
+    ending = next((each for each in _FEMININE if noun.endswith(each)), "")
+    return _Noun("f", letters=len(ending)) if ending and len(noun) > _PART else None
