@@ -56,3 +56,12 @@ def test_the_end_of_a_word_need_not_be_its_last_part() -> None:
     genders = {kind for _, kind in readings_of_noun("Systemverwalter")}
     assert "m" in genders
     assert "f" not in genders
+
+
+def test_forms_show_the_gender() -> None:
+    forms = ("Dialogqux", "Dialogquxen")
+    assert readings_of_noun("Dialogqux", forms) == {(case, "f") for case in CASES}
+    assert readings_of_noun("Sprachdialogquxen", forms) == {(case, PLURAL) for case in CASES}
+    forms = ("Quxa", "Quxas")
+    assert {kind for _, kind in readings_of_noun("Quxa", forms)} == {"m", "n"}
+    assert readings_of_noun("Quxa", ("Quxa",)) == readings_of_noun("Quxa")

@@ -57,13 +57,20 @@ _PREPOSITIONS = {word: cases for cases, words in _GOVERNED.items() for word in w
 """The cases behind prepositions."""
 
 
-def agrees(words: Sequence[str], noun: str, old_words: Sequence[str], old_noun: str) -> bool:
+def agrees(
+    words: Sequence[str],
+    noun: str,
+    old_words: Sequence[str],
+    old_noun: str,
+    forms: tuple[str, ...] = (),
+) -> bool:
     """Return whether words and their noun can say what other words and a noun said before.
 
-    Case and number are the same then. What is not understood is taken to agree.
+    Case and number are the same then. What is not understood is taken to agree. ``forms`` are all
+    those of the noun, if they are known.
     """
     was = _readings_before(old_words) & readings_of_noun(old_noun)
-    now = _readings_before(words) & readings_of_noun(noun)
+    now = _readings_before(words) & readings_of_noun(noun, forms)
     if not was:
         return bool(now)
     return any(
@@ -73,9 +80,9 @@ def agrees(words: Sequence[str], noun: str, old_words: Sequence[str], old_noun: 
     )
 
 
-def is_possible(words: Sequence[str], noun: str) -> bool:
+def is_possible(words: Sequence[str], noun: str, forms: tuple[str, ...] = ()) -> bool:
     """Return whether words that stand before a noun may agree with it at all."""
-    return bool(_readings_before(words) & readings_of_noun(noun))
+    return bool(_readings_before(words) & readings_of_noun(noun, forms))
 
 
 def _readings_before(words: Sequence[str]) -> frozenset[Reading]:

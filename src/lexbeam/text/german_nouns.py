@@ -8,8 +8,8 @@ A compound has the gender of its last part, so it is listed only where that woul
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ NOMINATIVE, ACCUSATIVE, DATIVE, GENITIVE = CASES = range(4)
 PLURAL = "p"
 ALL: frozenset[Reading] = frozenset((case, kind) for case in CASES for kind in "mfnp")
 
-_PART = 4
+_PART = 3
 """The fewest letters of a last part that tells the gender."""
 
 _LONG = 6
@@ -57,10 +57,14 @@ def _nouns() -> dict[str, _Noun]:
 
 
 @lru_cache(maxsize=4096)
-def readings_of_noun(noun: str) -> frozenset[Reading]:
-    """Return what a form may be; all that its ending allows, if the noun is not known."""
+def readings_of_noun(noun: str, forms: tuple[str, ...] = ()) -> frozenset[Reading]:
+    """Return what a form may be; all that its ending allows, if the noun is not known.
+
+    ``forms`` are all those of the noun, or of the last part of a compound, if they are known. They
+    tell whether it is feminine: then there is no genitive in -s.
+    """
     form = noun.rsplit("-", 1)[-1].casefold()
-    found = list(_readings(form))
+    found = list(_readings(form, _find)) or list(_readings(form, partial(_infer, forms)))
     if found:
         most = max(letters for letters, _ in found)  # *Dokumente* has no *Ente*
         return frozenset(reading for letters, reading in found if letters == most)
@@ -69,23 +73,35 @@ def readings_of_noun(noun: str) -> frozenset[Reading]:
     )
 
 
-def _readings(form: str) -> Iterator[tuple[int, Reading]]:
+def _infer(forms: Sequence[str], noun: str) -> _Noun | None:
+    """Return what the forms of a noun show, if it is one that ends with the shortest of them."""
+    known = [each.rsplit("-", 1)[-1].casefold() for each in forms]
+    base = min(known, key=len, default="")
+    if len(known) < 2 or not noun.endswith(base):
+        return None
+    has_s = any(base + ending in known for ending in ("s", "es", "ses"))
+    is_feminine = not has_s and any(base + ending in known for ending in ("n", "en", "nen"))
+    changes = any(not each.startswith(base) for each in known) or base + "er" in known
+    return _Noun("f" if is_feminine else "mn", base + "e" in known, changes, len(base))
+
+
+def _readings(form: str, find: Callable[[str], _Noun | None]) -> Iterator[tuple[int, Reading]]:
     """Yield what a form may be, and how many of its letters are known for that."""
-    noun = _find(form)
+    noun = find(form)
     if noun is not None:
         yield from ((noun.letters, each) for each in _singular(form, noun.genders))
     for ending in ("s", "es", "ses"):
-        base = _find(form.removesuffix(ending)) if form.endswith(ending) else None
+        base = find(form.removesuffix(ending)) if form.endswith(ending) else None
         if base is not None:
             letters = base.letters + len(ending)
             yield from ((letters, each) for each in _with_s(form, base, ending))
     for ending in ("e", "se", "er", "n", "en", "sen", "ern", "nen"):
         stem = form.removesuffix(ending)
-        base = _find(stem) if stem != form else None
+        base = find(stem) if stem != form else None
         has_umlaut = False
         if base is None and stem != form:
             last = max(map(stem.rfind, "äöü"))
-            base = _find(stem[:last] + stem[last:].translate(_UMLAUTS)) if last > 0 else None
+            base = find(stem[:last] + stem[last:].translate(_UMLAUTS)) if last > 0 else None
             has_umlaut = base is not None
         if base is not None:
             letters = base.letters + len(ending)

@@ -187,7 +187,10 @@ def _moderate(word: str, code: str) -> list[str]:
     longest = max(len(basic) + 2, len(word) + 1)
     short = [form for form in _word_forms(word, code) if len(form) <= longest]
     if code == "de" and word.islower():  # an adjective before its noun has an ending
-        short = [form for form in short if form != basic]
+        short = [form for form in short if form != basic and form.islower()]
+        ending = next((each for each in ("en", *_ENDINGS) if word.endswith(each)), "")
+        stem = word.removesuffix(ending)
+        short += [stem + each for each in _ENDINGS] if ending and len(short) < len(_ENDINGS) else []
     return list(dict.fromkeys((word, *sorted(short, key=len))))
 
 

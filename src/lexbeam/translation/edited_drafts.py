@@ -133,9 +133,12 @@ def _ways(document: Document, tokens: Tokens, place: Place) -> list[tuple[Tokens
     is_spaced = document.target.pieces(tokens[place.start : place.start + 1])[0].startswith(SPACE)
     before += [(each, _spell(document, each, is_spaced)) for each in others]
     terms = {term: decode(term).strip() for term in _terms(document, tokens, place)}
+    forms = tuple(document.demand(place.unit).asked.parts[0])
     found = list(product(before, terms))
     agreeing = [
-        (left, term) for left, term in found if agrees([*earlier, *left[0]], terms[term], *replaced)
+        (left, term)
+        for left, term in found
+        if agrees([*earlier, *left[0]], terms[term], *replaced, forms)
     ]
     return [(left + term, terms[term]) for (_, left), term in agreeing or found][:MOST]
 

@@ -31,8 +31,9 @@ CLOSE = 0.6
 CHANGE = 0.1
 """How much less of that there is for each other word that has changed."""
 
-FAULT = 0.3
-"""How much is taken away for each term with which the words before it can't agree."""
+FAULT = 0.6
+"""How much is taken away for each term with which the words before it can't agree, or to which they
+are glued."""
 
 FORMS_READ = 0.3
 """How much the score for the source with terms, each in one form, counts for their forms."""
@@ -67,7 +68,7 @@ class Output(NamedTuple):
     is_edited: bool = False
     """Whether it is the free translation but for the terms and what has to agree with them."""
     faults: int = 0
-    """Terms with which the words before them can't agree."""
+    """Terms with which the words before them can't agree, or to which they are glued."""
 
     @property
     def worth(self) -> float:

@@ -131,7 +131,7 @@ def _output(
     text = document.text_of(trial.begin(), hypothesis)
     edited = trial.sentence.edited
     is_edited = tuple(hypothesis.tokens) in edited
-    changes = _changes(document, trial, hypothesis)
+    changes = 0 if is_edited else _changes(document, trial, hypothesis)
     if not changes and edited and not is_edited:
         changes = None
     faults = _count_faults(document, trial, text)
@@ -144,11 +144,13 @@ def _count_faults(document: Document, trial: _Trial, text: str) -> int:
         return 0
     faults = 0
     for unit in trial.terms:
+        forms = tuple(document.demand(unit).asked.parts[0])
         for (start, end), *_ in document.demand(unit).surface.find(text, len(text)):
             *before, joined = (text[:start] + "x").split()
-            noun = joined[:-1] + text[start:end]
-            noun = noun.split()[-1]
-            faults += noun[:1].isupper() and not is_possible(before[-_BEFORE:], noun)
+            noun = (joined[:-1] + text[start:end]).split()[-1]
+            if text[start].isupper():
+                is_glued = joined[-2:-1].isalpha()  # *dasProgramm*
+                faults += is_glued or not is_possible(before[-_BEFORE:], noun, forms)
     return faults
 
 
