@@ -84,6 +84,14 @@ def test_killed_and_resumed_gives_the_same_log(whole: Path, tmp_path: Path) -> N
     assert read_log(config) == read_log(whole)
 
 
+def test_killed_before_the_first_checkpoint_it_begins_anew(whole: Path, tmp_path: Path) -> None:
+    config = write_toy_run(tmp_path, STEPS)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "log.jsonl").write_text('{"step": 5, "loss": 6.5}\n{"step": 10, "lo')
+    run(config)
+    assert read_log(config) == read_log(whole)
+
+
 def test_a_raised_budget_goes_on_from_before_the_decay(tmp_path: Path) -> None:
     config = write_toy_run(tmp_path, 40)
     run(config)

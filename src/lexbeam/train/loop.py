@@ -79,19 +79,23 @@ class Trainer:
         When the budget has been raised since a decay began, that is the one before the decay.
         """
         remove_unfinished(self.directory)
-        if not self._load(LAST):
-            return
         now = time.time()
+        has_begun = self._load(LAST)  # Else nothing counts that was logged before.
         decays_by_clock = now < self.progress.decay_until
-        if self.progress.decay_start >= 0 and not decays_by_clock and self._load(BEFORE_DECAY):
-            self.progress.decay_start = -1
-            if begin_decay_if_due(self.config.schedule, replace(self.progress), now):
-                self._load(LAST)
+        if has_begun and self.progress.decay_start >= 0 and not decays_by_clock:
+            self._go_back_before_decay(now)
         for name in (LOG, TIMES):
             _cut_log(self.directory / name, self.progress.step)
         for path in kept_checkpoints(self.directory):
             if path.stem > _stem(self.progress.step):
                 path.unlink()
+
+    def _go_back_before_decay(self, now: float) -> None:
+        """Go back to before the decay, unless one would have to begin there at once."""
+        if self._load(BEFORE_DECAY):
+            self.progress.decay_start = -1
+            if begin_decay_if_due(self.config.schedule, replace(self.progress), now):
+                self._load(LAST)
 
     def _load(self, name: str) -> bool:
         path = self.directory / name
