@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import lexbeam
 
@@ -24,6 +25,7 @@ def main() -> None:
     parser.add_argument("--lemmas", action="store_true", help="terms in any of their forms")
     parser.add_argument("--case", default="smart", help="how terms match: smart, exact, any")
     parser.add_argument("--first", type=int, default=0, help="the first sentence of SRC")
+    parser.add_argument("--shuffle", type=int, help="take the sentences in an order drawn by it")
     parser.add_argument("--limit", type=int, default=36, help="so many changed sentences")
     parser.add_argument("--words", type=int, default=22, help="no longer sentences than that")
     parser.add_argument("--each", type=int, default=3, help="how often the same terms are shown")
@@ -34,6 +36,8 @@ def main() -> None:
     glossary = lexbeam.Glossary.load(options.glossary, **how)
     languages = translator.info.get("source_language"), translator.info.get("target_language")
     lines = options.src.read_text(encoding="utf-8").splitlines()[options.first :]
+    if options.shuffle is not None:
+        Random(options.shuffle).shuffle(lines)
     lines = [line for line in lines if len(line.split()) <= options.words]
     sources = [line for line in lines if glossary.find(line, *languages).constraints]
     free = translator.translate(sources)
