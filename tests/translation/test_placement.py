@@ -107,7 +107,11 @@ def test_many_constraints_are_tried_in_some_sentences_each() -> None:
     assert sum(map(len, tried)) <= MOST_TRIALS * 27
     assert all(len(set(each)) == len(each) == len(tried[0]) for each in tried)
     assert {sentence for each in tried for sentence in each} == set(range(27))
-    assert len(tried_sentences(3, 64, 4)) == 2
+    assert len(tried_sentences(3, 24, 4)) == 2
+
+
+def test_more_than_sentences_could_say_is_dealt_out() -> None:
+    assert [tried_sentences(number, 25, 4) for number in range(6)] == [[0], [1], [2], [3], [0], [1]]
 
 
 def test_what_was_searched_just_so_is_not_searched_again() -> None:

@@ -24,8 +24,9 @@ _RELATIVES_OF = {
     "p": ("die", "denen", "deren"),
 }
 _ENDINGS = ("e", "en", "er", "es", "em")
-_LIKE_EIN = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser")
-_LIKE_DIESER = ("dies", "jen", "jed", "welch", "manch", "solch", "all")
+LIKE_EIN = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser")
+LIKE_DIESER = ("dies", "jen", "jed", "welch", "manch", "solch", "all")
+"""Words before nouns, without their endings."""
 _JOINED = (
     ("im", "in der", "in den"),
     ("ins", "in die", "in den"),
@@ -141,10 +142,10 @@ def _forms_of_determiner(word: str) -> list[str]:
     found = [word]
     if word in _ARTICLES:
         found += _ARTICLES
-    for stem in _LIKE_EIN:
+    for stem in LIKE_EIN:
         if word == stem or (word.startswith(stem) and word[len(stem) :] in _ENDINGS):
             found += [stem, *(stem + ending for ending in _ENDINGS)]
-    for stem in _LIKE_DIESER:
+    for stem in LIKE_DIESER:
         if word.startswith(stem) and word[len(stem) :] in _ENDINGS:
             found += [stem + ending for ending in _ENDINGS]
     for group in _JOINED:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lexbeam.text.agreement import is_adjective
+from lexbeam.text.agreement import LIKE_DIESER, LIKE_EIN, is_adjective
 from lexbeam.text.german_nouns import (
     ACCUSATIVE,
     ALL,
@@ -33,14 +33,12 @@ def _table(*rows: str) -> dict[str, frozenset[Reading]]:
 
 
 _DER = _table("der den dem des", "die die der der", "das das dem des", "die die den der")
-_LIKE_DIESER = _table("er en em es", "e e er er", "es es em es", "e e en er")
-_LIKE_EIN = _table("- en em es", "e e er er", "- - em es", "e e en er")
+_ENDINGS_OF_DIESER = _table("er en em es", "e e er er", "es es em es", "e e en er")
+_ENDINGS_OF_EIN = _table("- en em es", "e e er er", "- - em es", "e e en er")
 _STRONG = _table("er en em en", "e e er er", "es es em en", "e e en er")
 _WEAK = _table("e en en en", "e e en en", "e e en en", "en en en en")
 _MIXED = _table("er en en en", "e e en en", "es es en en", "en en en en")
 
-_DIESER = ("dies", "jen", "jed", "welch", "manch", "solch", "all")
-_EIN = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser")
 _JOINED = {
     "im": (DATIVE, "mn"), "am": (DATIVE, "mn"), "vom": (DATIVE, "mn"), "beim": (DATIVE, "mn"),
     "zum": (DATIVE, "mn"), "zur": (DATIVE, "f"), "ins": (ACCUSATIVE, "n"), "ans": (ACCUSATIVE, "n"),
@@ -112,15 +110,15 @@ def _determiner(
     if word in _JOINED:
         case, genders = _JOINED[word]
         return frozenset((case, gender) for gender in genders), _WEAK
-    for stem in _EIN:
-        if word.startswith(stem) and word[len(stem) :] in _LIKE_EIN:
-            readings = _LIKE_EIN[word[len(stem) :]]
+    for stem in LIKE_EIN:
+        if word.startswith(stem) and word[len(stem) :] in _ENDINGS_OF_EIN:
+            readings = _ENDINGS_OF_EIN[word[len(stem) :]]
             if stem == "ein":
                 readings = frozenset(each for each in readings if each[1] != PLURAL)
             return readings, _MIXED
-    for stem in _DIESER:
-        if word.startswith(stem) and word[len(stem) :] in _LIKE_DIESER:
-            return _LIKE_DIESER[word[len(stem) :]], _WEAK
+    for stem in LIKE_DIESER:
+        if word.startswith(stem) and word[len(stem) :] in _ENDINGS_OF_DIESER:
+            return _ENDINGS_OF_DIESER[word[len(stem) :]], _WEAK
     return None
 
 

@@ -26,7 +26,7 @@ ROUNDS = 3
 MOST_TRIALS = 6
 """Constraints that are tried in a sentence, on average: each trial is a search."""
 FEWEST_TRIALS = 2
-"""Sentences in which each constraint is tried at least."""
+"""Sentences in which each constraint is tried at least, if any is."""
 
 
 def assign_known(document: Document) -> None:
@@ -168,13 +168,14 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
     asked = {unit: document.demand(unit).asked.once for unit in missing}
     different = {constraint: unit for unit, constraint in asked.items()}
     last = len(document.sentences) - 1
-    trials = [
-        (constraint, index)
+    places = {
+        constraint: [last]
+        if constraint.at_end
+        else tried_sentences(number, len(different), last + 1)
         for number, constraint in enumerate(different)
-        for index in (
-            [last] if constraint.at_end else tried_sentences(number, len(different), last + 1)
-        )
-    ]
+    }
+    # Where there is no choice, nothing need be tried.
+    trials = [(each, i) for each, found in places.items() for i in found if len(found) > 1]
     found = yield [
         document.job(
             document.sentences[index],
@@ -184,7 +185,7 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
         )
         for constraint, index in trials
     ]
-    gains: dict[Constraint, dict[int, float]] = {constraint: {} for constraint in different}
+    gains = {constraint: dict.fromkeys(indices, 0.0) for constraint, indices in places.items()}
     for (constraint, index), hypotheses in zip(trials, found, strict=True):
         free = document.sentences[index].best.log_prob
         gain = hypotheses[0].log_prob - free if hypotheses else float("-inf")
@@ -197,8 +198,11 @@ def tried_sentences(number: int, constraints: int, sentences: int) -> list[int]:
     """Return the sentences in which a constraint is tried.
 
     They are all of them, or if that would be too many trials, some that lie evenly in the text,
-    other ones for each constraint.
+    other ones for each constraint. If there are more constraints than sentences could say, it is
+    one, and nothing is tried.
     """
+    if constraints > MOST_TRIALS * sentences:
+        return [number % sentences]
     tries = max(MOST_TRIALS * sentences // constraints, FEWEST_TRIALS)
     if tries >= sentences:
         return list(range(sentences))
