@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from lexbeam.constraints.kinds.phrase import Phrase
 from lexbeam.models.formats import load_path
 from lexbeam.models.loading import EMBEDDED
 from lexbeam.models.model import Model
@@ -197,3 +199,26 @@ def test_a_batch_gives_what_single_texts_do(model: Model) -> None:
     batch = translator.translate(texts, asked)
     single = [translator.translate(t, a) for t, a in zip(texts, asked, strict=True)]
     assert [each.text for each in batch] == [each.text for each in single]
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("Wir bauen ein neues Werk.", 0),
+        ("Wir bauen eine neue Werk.", 1),
+        ("Wir bauen eine neue Werk-Mauer und dem Werk.", 0),
+        ("Wir bauen eine neue Werksmauer.", 0),
+        ("Wir bauen einWerk.", 1),
+        ("Das Werk und den Werk.", 1),
+    ],
+)
+def test_words_that_cannot_agree_with_a_term_are_counted(text: str, faults: int) -> None:
+    surface = Phrase((("Werk",),), compound=True)
+    demand = SimpleNamespace(asked=surface, surface=surface)
+    document: Any = SimpleNamespace(
+        vocabulary=SimpleNamespace(language="de"), demand=lambda _: demand
+    )
+    trial: Any = SimpleNamespace(terms={0: None})
+    assert terms_in_source._count_faults(document, trial, text) == faults
+    document.vocabulary.language = "pt"
+    assert terms_in_source._count_faults(document, trial, text) == 0

@@ -8,6 +8,7 @@ in the end is the score of the output for the source as it was given.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -44,6 +45,7 @@ COMPARED = 4
 AS_GOOD = 0.05
 """How much less the score for the source with terms may be of what is compared."""
 
+_REST_OF_WORD = re.compile(r"[\w-]*\w")
 _BEFORE = 4
 """Words before a term that may have to agree with it, and a preposition."""
 
@@ -147,7 +149,8 @@ def _count_faults(document: Document, trial: _Trial, text: str) -> int:
         forms = tuple(document.demand(unit).asked.parts[0])
         for (start, end), *_ in document.demand(unit).surface.find(text, len(text)):
             *before, joined = (text[:start] + "x").split()
-            noun = (joined[:-1] + text[start:end]).split()[-1]
+            rest = _REST_OF_WORD.match(text, end)
+            noun = (joined[:-1] + text[start:end] + (rest[0] if rest else "")).split()[-1]
             if text[start].isupper():
                 is_glued = joined[-2:-1].isalpha()  # *dasProgramm*
                 faults += is_glued or not is_possible(before[-_BEFORE:], noun, forms)
