@@ -13,6 +13,8 @@ from functools import lru_cache, partial
 from importlib.resources import files
 from typing import NamedTuple
 
+from lexbeam.text.inflection import FEMININE
+
 Reading = tuple[int, str]
 """A case, and a gender or the plural."""
 
@@ -26,7 +28,9 @@ _PART = 3
 _LONG = 6
 """Of a last part in -er, which many names of persons and tools end with."""
 
-_FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät", "enz", "anz", "ik")
+ALL_FEMININE = (*FEMININE, "enz", "anz", "ik")
+"""Endings of nouns that need not be listed."""
+
 _LIKE_SINGULAR = ("er", "el", "en")
 """Endings of masculine and neuter nouns that have the same form in the plural."""
 _UMLAUTS = str.maketrans("äöü", "aou")
@@ -151,5 +155,5 @@ def _find(noun: str) -> _Noun | None:
             )  # *Verwalter* has no *Alter*
         if last is not None:
             return last
-    ending = next((each for each in _FEMININE if noun.endswith(each)), "")
+    ending = next((each for each in ALL_FEMININE if noun.endswith(each)), "")
     return _Noun("f", letters=len(ending)) if ending and len(noun) > _PART else None

@@ -29,7 +29,8 @@ _LEAST_HEAD, _LEAST_MODIFIER = 4, 2
 # Languages that write nouns with a capital, so that it tells words apart.
 _CAPITALISING = frozenset({"de", "lb"})
 _ENDINGS = ("e", "em", "en", "er", "es")
-_FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät")
+FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät")
+"""Endings of German nouns that are feminine, and have no genitive in -s."""
 
 _LACKING = {"Typ": "Typen", "Szenario": "Szenarien"}
 """German plurals that the dictionary lacks, or has for another word."""
@@ -178,7 +179,7 @@ def _sensible(known: str, found: list[str], code: str) -> list[str]:
         kept += [known + end for end in _ENDINGS if known + end in dictionary]
     kept += [_LACKING[known]] if known in _LACKING else []
     # *Anwendungs* occurs only inside compounds.
-    return [form for form in kept if form != known + "s" or not known.endswith(_FEMININE)]
+    return [form for form in kept if form != known + "s" or not known.endswith(FEMININE)]
 
 
 def _moderate(word: str, code: str) -> list[str]:

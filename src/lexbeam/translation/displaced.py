@@ -29,6 +29,9 @@ from lexbeam.translation.sentence import SentenceState
 CLEAR = 0.5
 """The share of attention from which on a word of a draft is taken to translate a source."""
 
+SAID = 0.3
+"""The share from which on it is taken to do so where less is at stake than that it is avoided."""
+
 FAINT = 0.15
 """The share of attention up to which a word of a draft does not translate a source."""
 

@@ -12,13 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lexbeam.search.beam import Hypothesis
-from lexbeam.translation.displaced import SHORT, shares_of, split_words
+from lexbeam.translation.displaced import SAID, SHORT, shares_of, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.drafted_compounds import soften
 from lexbeam.translation.sentence import SentenceState
-
-SAID = 0.3
-"""The share of attention from which on a word of a draft is taken to translate a source."""
 
 REASON = "its source is a verb here"
 """What the report says of a term that is left out."""

@@ -10,15 +10,12 @@ from lexbeam.text.agreement import has_agreement, is_determiner
 from lexbeam.text.compounds import PART
 from lexbeam.text.spelling import spell_inside
 from lexbeam.text.vocabulary import SPACE
-from lexbeam.translation.displaced import SHORT, shares_of, split_words
+from lexbeam.translation.displaced import SAID, SHORT, shares_of, split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
 
 BEFORE = 3
 """Words before a term that may have to agree with it: article, adverb, adjective."""
-
-SAID = 0.3
-"""The share of attention from which on a word is taken to translate a source."""
 
 ALONE = 0.4
 """The share of attention from which on a word says another word of the source, too."""

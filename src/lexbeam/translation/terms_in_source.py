@@ -23,21 +23,14 @@ from lexbeam.text.agreement import has_agreement
 from lexbeam.text.german_agreement import is_possible
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span, stands_alone
-from lexbeam.translation.displaced import behind_hyphens
+from lexbeam.translation.displaced import SAID, behind_hyphens
 from lexbeam.translation.document import Document
 from lexbeam.translation.edited_drafts import search_edited
 from lexbeam.translation.jobs import Hypotheses, Job, JobGenerator
-from lexbeam.translation.output_choice import (
-    Output,
-    choose,
-    count_changes,
-)
+from lexbeam.translation.output_choice import Output, choose, count_changes
 from lexbeam.translation.reading import TermInSource
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.torn_compounds import find_torn
-
-SAID = 0.3
-"""The share of attention from which on a term of a draft translates its source."""
 
 COMPARED = 4
 """Outputs that are found with terms in the source, and compared."""
