@@ -171,7 +171,7 @@ typedef struct {
     Candidate *found;
     Py_ssize_t *ends, *filled, *chosen; /* candidates: where a sentence's end; which are chosen */
     int64_t *states; /* columns of all candidates, as `branch` writes them */
-    double *worth, *compared, *unit, *after, *learnt, *whole, *costs;
+    double *worth, *compared, *unit, *after, *learnt, *whole, *costs, *by_soft;
 } Step;
 
 #define INT(x, name, at) INTS((x)->a[name])[at]
@@ -344,10 +344,14 @@ static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candid
         }
     }
     if (best_gain > 0) x->costs[best] += best_gain;
-    for (Py_ssize_t i = -1; i < soft; i++) { /* -1: what can't be given up */
-        double cost = 0.0, least = i < 0 ? CLOSED : -DOUBLE(x, PENALTIES, i * n + sentence);
-        for (Py_ssize_t part = 0; part < x->parts; part++)
-            if (!soft || INT(x, SOFT, part * n + sentence) == i) cost += x->costs[part];
+    memset(x->by_soft, 0, (soft + 1) * sizeof *x->by_soft); /* the first: what can't be given up */
+    for (Py_ssize_t part = 0; part < x->parts; part++) {
+        int64_t constraint = soft ? INT(x, SOFT, part * n + sentence) : -1;
+        if (constraint >= -1 && constraint < soft) x->by_soft[constraint + 1] += x->costs[part];
+    }
+    for (Py_ssize_t i = -1; i < soft; i++) {
+        double cost = x->by_soft[i + 1];
+        double least = i < 0 ? CLOSED : -DOUBLE(x, PENALTIES, i * n + sentence);
         if (i < 0 || x->found[candidate].token != x->number[EOS])
             total += cost > least ? cost : least;
     }
