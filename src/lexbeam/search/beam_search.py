@@ -22,15 +22,16 @@ from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
+from lexbeam.search.compiled import compile_requests
 from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
-from lexbeam.search.feasibility import count_sets
+from lexbeam.search.feasibility import count_sets, need_after_prefix
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold, read_ends
+from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart, read_ends
 from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
 from lexbeam.search.step import SearchStep, sentence_of
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
@@ -99,7 +100,38 @@ def decode(
     limits, window = read_limits(max_length, number), WINDOWS[bool(thorough)]
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
-    return Search(batch, drafted, observer, attends).run()
+    search = Search(batch, drafted, observer, attends)
+    found = search.run()
+    if search.lost:
+        again = _search_again(batch, drafted, search.lost, observer, attends)
+        found = [other or each for each, other in zip(found, again, strict=True)]
+    return found
+
+
+def _search_again(
+    batch: Batch,
+    drafted: Drafted,
+    sentences: Sequence[int],
+    observer: Callable[[ObservedStep], object] | None,
+    attends: bool,
+) -> list[list[Hypothesis]]:
+    """Search for some sentences without looking away from their length limits at any step.
+
+    A plan for the whole of each is looked for first; then there is always one to follow.
+    """
+    scorer, requests = batch.scorer, drafted.compiled.requests
+    state = drafted.state
+    if not can_restart(scorer):
+        state = scorer.start(batch.sources, [request.tokens for request in requests])
+    others = np.setdiff1d(np.arange(len(requests)), sentences).tolist()
+    compiled = compile_requests(scorer, requests, batch.limits, batch.words)
+    _, automaton, remaining = compiled
+    assert automaton is not None
+    assert remaining is not None
+    for i in sentences:
+        need_after_prefix(i, requests[i], automaton, remaining, int(batch.limits[i]))
+    drafted = drafted._replace(compiled=compiled, state=state, answered=others)
+    return Search(batch, drafted, observer, attends, looks_away=False).run()
 
 
 def _read_settings(given: Any, arguments: Mapping[str, Any]) -> Settings:
@@ -145,6 +177,7 @@ class Search:
         drafted: Drafted,
         observer: Callable[[ObservedStep], object] | None = None,
         attends: bool = False,
+        looks_away: bool = True,
     ) -> None:
         scorer, sources, limits, words, finishing, settings, ties, window = batch
         self.settings = settings
@@ -168,7 +201,7 @@ class Search:
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
-            LengthLimit(limits, remaining, finishing.tokens),
+            LengthLimit(limits, remaining, finishing.tokens, looks_away),
             automaton,
             future_cost,
             attends,
@@ -188,6 +221,8 @@ class Search:
             requests, self.history, finishing, automaton, settings, drafted.outputs
         )
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
+        self.lost: list[int] = []
+        """The sentences of which nothing was found because limits were not always looked at."""
         if drafted.answered:
             self.keep(np.setdiff1d(self.sentences.numbers, drafted.answered))
 
@@ -302,7 +337,8 @@ class Search:
         """Let sentences that are done leave the batch, with their results."""
         if not self.finished.any and self.beam.live.any(axis=1).all():
             return  # nothing has ended, and every sentence goes on
-        longest: IntArray | FloatArray = self.step.limit.limits + (not self.finishing.cut)
+        limit = self.step.limit
+        longest: IntArray | FloatArray = limit.limits + (not self.finishing.cut)
         if self.settings.stop == "likely":
             longest = np.minimum(longest, likely_longest(self.sentences.expected, number))
         sizes = self.sentences.sizes
@@ -311,7 +347,10 @@ class Search:
             return
         for row in np.flatnonzero(done).tolist():
             sentence = int(self.sentences.numbers[row])
-            self.results[sentence] = self.outputs.read(sentence, self.finished, row)
+            if self.finished.score[row].max() == -np.inf and limit.may_have_lost(sentence):
+                self.lost.append(sentence)
+            else:
+                self.results[sentence] = self.outputs.read(sentence, self.finished, row)
         self.keep(np.flatnonzero(~done))
 
     def keep(self, stay: IntArray) -> None:

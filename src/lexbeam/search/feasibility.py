@@ -35,7 +35,7 @@ def refuse_impossible(
         counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
         tight = len(request.prefix) + remaining.most_needed[sentence] > limit
         if tight or (counted and request.prefix):
-            need = _need_after_prefix(sentence, request, automaton, remaining, limit)
+            need = need_after_prefix(sentence, request, automaton, remaining, limit)
             _refuse_need(sentence, request, limit, need)
 
 
@@ -79,7 +79,7 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
         )
 
 
-def _need_after_prefix(
+def need_after_prefix(
     sentence: int, request: Request, automaton: Automaton, remaining: RemainingTokens, limit: int
 ) -> int:
     """Return how many tokens an output needs after its prefix before it may end."""

@@ -16,6 +16,12 @@ from lexbeam.search.scorer import Scores
 _SPARE = 8
 """Tokens that an output may have beyond what it needs, when its limit is brought near."""
 
+_MOST_UNSEEN = 8
+"""So many steps are taken at most without a look at what is needed, where that is long work."""
+
+_ROOM_FOR_EACH = 4
+"""The tokens to spare that allow for each of these steps."""
+
 
 class LengthLimit:
     """What the limits of a batch forbid at one step. For most steps that is nothing."""
@@ -24,19 +30,26 @@ class LengthLimit:
     """A mask of the sentences that have to end now; None: none has to."""
     tight: bool
     """Whether a sentence might have too few tokens left for its constraints."""
-
     def __init__(
         self,
         limits: IntArray,
         remaining: RemainingTokens | None,
         ends: BoolArray | None = None,
+        looks_away: bool = True,
     ) -> None:
-        """``ends`` marks the tokens that end an output, if there are several."""
+        """``ends`` marks the tokens that end an output, if there are several.
+
+        With ``looks_away``, some steps are not looked at where there is much room and plans have
+        to be followed. A hypothesis may then get where no plan leads on (`may_have_lost`).
+        """
         self._ends = ends
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
         self._sentences = np.arange(len(limits))
         self._helpful: IntArray | None = None
+        self._looks_away = looks_away
+        self._next_look = np.zeros(len(limits), np.int64)
+        self._least_spare = np.full(len(limits), NEVER)
         self._find_first_steps()
         self.set_step(0)
 
@@ -50,14 +63,24 @@ class LengthLimit:
         """Forget the other sentences."""
         self._sentences = self._sentences[sentences]
         self.limits = self.limits[sentences]
+        self._next_look = self._next_look[sentences]
         self._find_first_steps()
+
+    def may_have_lost(self, sentence: int) -> bool:
+        """Return whether an output of a sentence of the batch may be lost for lack of a look."""
+        guessed = self._remaining is not None and self._remaining.follows_plans(sentence)
+        return self._looks_away and guessed
 
     def _find_first_steps(self) -> None:
         """Find the first steps at which a limit is reached, and at which one may be tight."""
         self._first_limit = int(self.limits.min(initial=NEVER))
         self._tight_from = np.full(len(self.limits), NEVER)
         if self._remaining is not None:
-            self._tight_from = self._remaining.tight_from(self.limits, self._sentences)
+            tight_from = self._remaining.tight_from(self.limits, self._sentences)
+            if not self._looks_away:
+                follows = [self._remaining.follows_plans(i) for i in self._sentences.tolist()]
+                tight_from = np.where(follows, 0, tight_from)
+            self._tight_from = np.maximum(tight_from, self._next_look)
         self._first_tight = int(self._tight_from.min(initial=NEVER))
 
     def set_step(self, step: int) -> None:
@@ -81,6 +104,7 @@ class LengthLimit:
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
         self.limits = np.where(most >= 0, nearer, self.limits)
+        self._next_look[most >= 0] = self._step
         self._find_first_steps()
         self.set_step(self._step)
 
@@ -185,6 +209,7 @@ class LengthLimit:
         other sentences. The last ``helpful`` of the tokens go on with no constraint.
         """
         assert self._remaining is not None
+        self._least_spare = np.full(len(self.limits), NEVER)
         self._look_first(here, sentence)
 
         def late(rows: IntArray, ids: IntArray) -> BoolArray:
@@ -214,7 +239,21 @@ class LengthLimit:
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
                 :, None
             ]
+        if self._looks_away:
+            self._look_away()
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
+
+    def _look_away(self) -> None:
+        """Leave out the next steps of sentences that have room, and whose needs are long work."""
+        assert self._remaining is not None
+        steps = np.minimum(self._least_spare // _ROOM_FOR_EACH, _MOST_UNSEEN)
+        steps[self._least_spare == NEVER] = 0
+        for row in np.flatnonzero(steps).tolist():
+            if not self._remaining.may_look_away(int(self._sentences[row])):
+                steps[row] = 0
+        if steps.any():
+            self._next_look = np.where(steps > 0, self._step + 1 + steps, self._next_look)
+            self._find_first_steps()
 
     def _look_first(self, here: States, sentence: IntArray) -> None:
         """Find out what hypotheses need at the first step at which their limit may be tight.
@@ -242,6 +281,8 @@ class LengthLimit:
             left = (self.limits - self._step - 1)[sentence]
             need = self._remaining.needs(after.take(rows), self._sentences[sentence], left)
             late[rows] = need > left
+            spare = np.where(need > left, NEVER, left - need)
+            np.minimum.at(self._least_spare, sentence, spare)
         return late
 
 

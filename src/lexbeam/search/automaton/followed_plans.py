@@ -49,6 +49,11 @@ class FollowedPlans:
         self._tries_left = self._most_tries // 3
         self._least_refused = 0  # what was too long when nothing was short enough to be followed
 
+    @property
+    def has_much_time(self) -> bool:
+        """Whether at least half of what may be tried to follow plans has not been tried yet."""
+        return self._tries_left > self._most_tries // 6
+
     def follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
 

@@ -157,6 +157,20 @@ class RemainingTokens:
             self._lay_out(sentences)
         return bool(self._dense[sentences].all())
 
+    def follows_plans(self, sentence: int) -> bool:
+        """Return whether plans are followed to know what a sentence needs.
+
+        Then `most_needed` is a guess.
+        """
+        return self._solve(sentence) is None and not self._is_proven(sentence)
+
+    def may_look_away(self, sentence: int) -> bool:
+        """Return whether plans are followed, and there is time to begin anew.
+
+        After steps that were not looked at, nothing is known of the states that were reached.
+        """
+        return self.follows_plans(sentence) and self._plan(sentence).has_much_time
+
     def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
         """Return whether any of the hypotheses might need more tokens than are left after one.
 

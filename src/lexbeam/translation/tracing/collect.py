@@ -129,15 +129,14 @@ class BatchWatcher:
         self._jobs = jobs
         self._settings = settings
         self._scorer = scorer
-        self._sentences: list[_SentenceWatcher] = []
+        self._sentences: dict[int, _SentenceWatcher] = {}
 
     def __call__(self, observed: ObservedStep) -> None:
         """Note one step of all sentences that are still there."""
-        if not self._sentences:
-            self._sentences = [
-                _SentenceWatcher(i, job, self._settings, self._scorer, observed.automaton)
-                for i, job in enumerate(self._jobs)
-            ]
+        if observed.step == 0:  # A sentence may be searched again; then it begins anew.
+            given = self._settings, self._scorer, observed.automaton
+            for i in observed.sentences.tolist() if self._sentences else range(len(self._jobs)):
+                self._sentences[i] = _SentenceWatcher(i, self._jobs[i], *given)
         for row, sentence in enumerate(observed.sentences.tolist()):
             self._sentences[sentence].note(observed, row)
 
@@ -145,7 +144,7 @@ class BatchWatcher:
         """Return what was seen, given the output that each search has found."""
         return [
             watcher.search(list(output))
-            for watcher, output in zip(self._sentences, outputs, strict=True)
+            for watcher, output in zip(self._sentences.values(), outputs, strict=True)
         ]
 
 
