@@ -30,6 +30,7 @@ class LengthLimit:
     """A mask of the sentences that have to end now; None: none has to."""
     tight: bool
     """Whether a sentence might have too few tokens left for its constraints."""
+
     def __init__(
         self,
         limits: IntArray,
