@@ -37,6 +37,8 @@ class Hypothesis:
     """What the model said when nothing was demanded, if constraints are tied (`search.draft`)."""
     log_probs: list[float] | None = field(default=None, compare=False, repr=False)
     """The log-probability of each token and the end, if constraints are tied."""
+    steps: int = field(default=0, compare=False, repr=False)
+    """How many steps its sentence was searched for: others may run on longer."""
 
 
 class Beam(NamedTuple):

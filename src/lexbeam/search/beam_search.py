@@ -19,10 +19,10 @@ from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
+from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.compiled import compile_requests
 from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
 from lexbeam.search.feasibility import count_sets, need_after_prefix
 from lexbeam.search.finishing import FinishingRules, OutputReader
@@ -61,6 +61,7 @@ def decode(
     ties: Sequence[Mapping[int, Sequence[int]]] | None = None,
     find_displaced: FindDisplaced | None = None,
     thorough: bool = False,
+    insists: bool = True,
     align: bool = False,
     settings: Settings | None = None,
     **arguments: Unpack[SettingsArguments],
@@ -86,10 +87,11 @@ def decode(
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
+        insists: search in another way where nothing was found; else there may be no output.
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """
-    _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough)
+    _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough, insists)
     ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
     settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
     words = WordBoundaries.of(boundary, closing, size, [*ends], starting, joining, marking)
@@ -102,7 +104,7 @@ def decode(
     drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
     search = Search(batch, drafted, observer, attends)
     found = search.run()
-    if search.lost:
+    if search.lost and insists:
         again = _search_again(batch, drafted, search.lost, observer, attends)
         found = [other or each for each, other in zip(found, again, strict=True)]
     return found
@@ -124,12 +126,12 @@ def _search_again(
     if not can_restart(scorer):
         state = scorer.start(batch.sources, [request.tokens for request in requests])
     others = np.setdiff1d(np.arange(len(requests)), sentences).tolist()
-    compiled = compile_requests(scorer, requests, batch.limits, batch.words)
-    _, automaton, remaining = compiled
+    automaton = drafted.compiled.automaton
     assert automaton is not None
-    assert remaining is not None
+    remaining = RemainingTokens(automaton, scorer.vocabulary_size, *read_ends(scorer))
     for i in sentences:
         need_after_prefix(i, requests[i], automaton, remaining, int(batch.limits[i]))
+    compiled = drafted.compiled._replace(remaining=remaining)
     drafted = drafted._replace(compiled=compiled, state=state, answered=others)
     return Search(batch, drafted, observer, attends, looks_away=False).run()
 
@@ -146,7 +148,7 @@ def _refuse_wrong_kinds(functions: tuple[Any, Any], *flags: Any) -> None:
     for name, function in zip(("observer", "find_displaced"), functions, strict=True):
         if function is not None and not callable(function):
             raise InputError(f"{name} must be a function, not {represented(function)}")
-    for name, flag in zip(("aside", "cut", "align", "thorough"), flags, strict=True):
+    for name, flag in zip(("aside", "cut", "align", "thorough", "insists"), flags, strict=True):
         read_flag(name, flag)
 
 
@@ -350,7 +352,7 @@ class Search:
             if self.finished.score[row].max() == -np.inf and limit.may_have_lost(sentence):
                 self.lost.append(sentence)
             else:
-                self.results[sentence] = self.outputs.read(sentence, self.finished, row)
+                self.results[sentence] = self.outputs.read(sentence, self.finished, row, number + 1)
         self.keep(np.flatnonzero(~done))
 
     def keep(self, stay: IntArray) -> None:

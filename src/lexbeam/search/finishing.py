@@ -9,7 +9,7 @@ at the limit it may be cut off. `FinishingRules` has these choices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,12 +228,16 @@ class OutputReader:
     drafts: Mapping[int, Hypothesis] = field(default_factory=dict)
     """What the model said of some sentences when nothing was demanded."""
 
-    def read(self, sentence: int, finished: Finished, row: int) -> list[Hypothesis]:
-        """Return the outputs of a sentence, given its row among the finished hypotheses."""
+    def read(self, sentence: int, finished: Finished, row: int, steps: int) -> list[Hypothesis]:
+        """Return the outputs of a sentence, given its row among the finished hypotheses.
+
+        It was searched for so many ``steps``.
+        """
         found = []
         for score, log_prob, step, slot in zip(*(a[row] for a in finished[:-1]), strict=True):
             if score > -np.inf:
-                found.append(self._output(sentence, int(step), int(slot), score, log_prob))
+                output = self._output(sentence, int(step), int(slot), score, log_prob)
+                found.append(replace(output, steps=steps))
         if not found:
             subjects = self.requests[sentence].subjects
             raise ConstraintError(

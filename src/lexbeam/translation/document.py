@@ -24,6 +24,7 @@ from lexbeam.text.subsequences import find_subsequence, outside_of
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
+from lexbeam.translation.effort import Effort
 from lexbeam.translation.jobs import Displacement, Job, JobGenerator
 from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.sentence import Piece, SentenceState, begun, number_units
@@ -93,6 +94,7 @@ class Document:
             )
             for number, part in enumerate(parts)
         ]
+        self.effort = Effort(self._expected_tokens())
         self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
         self._refuse_too_long()
 
@@ -114,9 +116,22 @@ class Document:
 
     # --- searching -------------------------------------------------------------------------
 
-    def search(self, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
-        """Search for sentences with what is assigned to them."""
-        found = yield [self.job(sentence, sentence.sought) for sentence in sentences]
+    def jobs(self, sentences: Sequence[SentenceState], insists: Sequence[bool]) -> list[Job]:
+        """Return the searches of sentences with what is assigned to them."""
+        return [
+            self.job(sentence, sentence.sought, insists=each)
+            for sentence, each in zip(sentences, insists, strict=True)
+        ]
+
+    def search(
+        self, sentences: Sequence[SentenceState], insists: Sequence[bool] | None = None
+    ) -> JobGenerator[None]:
+        """Search for sentences with what is assigned to them.
+
+        ``insists`` says of each whether another way is tried if nothing is found: yes, if not
+        given.
+        """
+        found = yield self.jobs(sentences, insists or [True] * len(sentences))
         for sentence, hypotheses in zip(sentences, found, strict=True):
             if not hypotheses:
                 raise InputError(
@@ -134,12 +149,14 @@ class Document:
         prefix: SpelledPrefix | None = None,
         displacement: Displacement | None = None,
         thorough: bool = False,
+        insists: bool = True,
     ) -> Job:
         """Return the search of a sentence that has to say some pieces.
 
         ``settings`` are those of the search if not the usual ones, ``firm`` the soft demands that
         may not be dropped, ``prefix`` what stands in for the sentence's own, ``displacement`` says
-        what ties displace, if that is not known yet. A ``thorough`` search looks further.
+        what ties displace, if that is not known yet. A ``thorough`` search looks further; one that
+        ``insists`` tries another way if it finds nothing.
         """
         prefix = sentence.prefix if prefix is None else prefix
         parts = _parts(self, sentence, pieces, firm)
@@ -180,6 +197,7 @@ class Document:
             ties=ties,
             displacement=displacement,
             thorough=thorough,
+            insists=insists,
             align=self.settings.alignments,
             aliases=self.target.aliases,
             name=partial(self._name, names, avoid),
@@ -286,6 +304,11 @@ class Document:
         """Return the numbers of the demands that a text meets more often than they allow."""
         surfaces = [demand.surface for demand in self.demands]
         return find_excess(text, surfaces, begun(self.sentences, starts))
+
+    def _expected_tokens(self) -> int:
+        """Return the tokens of the source, and of all that its translation has to say."""
+        demanded = sum(demand.shortest * demand.asked.count for demand in self.demands)
+        return demanded + sum(len(each.source) + each.prefix.longest for each in self.sentences)
 
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length

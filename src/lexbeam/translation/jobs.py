@@ -61,6 +61,8 @@ class Job:
     """Says which words of a draft the ties displace; None: none."""
     thorough: bool = False
     """Whether to look further around the places where ties are due."""
+    insists: bool = True
+    """Whether a sentence of which nothing is found is searched in another way."""
     cut: bool = False
     """Whether an output stops at ``max_length`` as it is."""
     align: bool = False
@@ -145,11 +147,11 @@ class BatchDecoder:
         Jobs of equal settings and like length go together, so that no row of a batch waits long
         for others. So do those that have the same tokens of their own.
         """
-        groups: dict[tuple[Settings, Aliases, bool, bool, bool], list[int]] = {}
+        groups: dict[tuple[Settings, Aliases, tuple[bool, ...]], list[int]] = {}
         for i in sorted(range(len(jobs)), key=lambda i: len(jobs[i].source)):
             job = jobs[i]
-            key = job.settings, job.aliases, job.thorough, job.cut, self._is_aside(job)
-            groups.setdefault(key, []).append(i)
+            flags = job.thorough, job.insists, job.cut, self._is_aside(job)
+            groups.setdefault((job.settings, job.aliases, flags), []).append(i)
         found: Found = [[] for _ in jobs]
         batches = [
             batch
@@ -231,6 +233,7 @@ class BatchDecoder:
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             find_displaced=_find_displaced(jobs),
             thorough=jobs[0].thorough,
+            insists=jobs[0].insists,
             cut=jobs[0].cut,
             align=observer is not None or any(job.align for job in jobs),
             aside=aside,

@@ -125,7 +125,7 @@ def _go_on(document: Document, sentence: SentenceState, tokens: Tokens) -> Job:
     What is said in them need not be tied any more.
     """
     prefix = SpelledPrefix((Spelling(tokens, ""),))
-    job = document.job(sentence, sentence.assigned, prefix=prefix)
+    job = document.job(sentence, sentence.assigned, prefix=prefix, insists=False)
     open_ties = {
         index: source
         for index, source in job.ties.items()

@@ -15,6 +15,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.alignment import align_document
 from lexbeam.translation.costs import measure_costs
 from lexbeam.translation.document import Document
+from lexbeam.translation.effort import counted
 from lexbeam.translation.free_first import search_sentences
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.nbest import best_choices, worth_showing
@@ -28,6 +29,10 @@ from lexbeam.translation.terms_in_source import score_sentences
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
     """Translate a text; yields the searches it needs (see `lexbeam.translation.jobs`)."""
+    return (yield from counted(document.effort, _translate(document)))
+
+
+def _translate(document: Document) -> JobGenerator[Translation]:
     if not document.sentences:
         nothing = Alternative("", 0.0, alignment=[] if document.settings.alignments else None)
         return Translation(**vars(nothing), nbest=[nothing])

@@ -49,7 +49,9 @@ class Prepared:
         result = yield from translate_document(self.document)
         restored = self.restoring.restore(self.found.respace(result, self.constraints))
         if restored is None:
-            return (yield from self.prepare_as_given().translate())
+            as_given = self.prepare_as_given()
+            as_given.document.effort.written += self.document.effort.written
+            return (yield from as_given.translate())
         return replace(restored, signature=self.signature, source=self.restoring.source.given)
 
 

@@ -18,7 +18,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
-from lexbeam.translation.excess import find_excess, leave_to_others, limit_excess, recount
+from lexbeam.translation.excess import Excess, find_excess, leave_to_others, limit_excess, recount
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
@@ -49,18 +49,20 @@ def repair(document: Document) -> JobGenerator[None]:
         broken = [
             sentence
             for number, sentence in enumerate(document.sentences)
-            if _avoid_what_came_back(document, sentence, turn)
+            if _may_search(document, sentence, excessive)
+            and _avoid_what_came_back(document, sentence, turn)
             | _respell_missing(document, sentence, turn == 0 and _is_worth_it(document, sentence))
             | _require_more(document, sentence)
             | recount(document, sentence)
             | limit_excess(document, number, excessive)
         ]
-        jobs = [document.job(sentence, sentence.sought) for sentence in broken]
+        insists = [_breaks_a_promise(document, sentence, excessive) for sentence in broken]
+        jobs = document.jobs(broken, insists)
         if all(job in searched for job in jobs):
             return
         searched += jobs
         try:
-            yield from document.search(broken)
+            yield from document.search(broken, insists)
         except InputError:
             if not leave_to_others(document, excessive):
                 return
@@ -74,11 +76,12 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
         sentence.dropped = [piece for piece in sentence.searched if piece.unit in soft]
         if not _has_few(sentence):
             sentence.dropped = []
-    dropping = [sentence for sentence in document.sentences if sentence.dropped]
+    dropping = [each for each in document.sentences if each.dropped and _may_look(document, each)]
     kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
     try:
         found = yield [
-            document.job(sentence, pieces) for sentence, pieces in zip(dropping, kept, strict=True)
+            document.job(sentence, pieces, insists=False)
+            for sentence, pieces in zip(dropping, kept, strict=True)
         ]
     except InputError:  # What a repair avoids may be in the way; what was found stays.
         return
@@ -93,7 +96,36 @@ def _has_few(sentence: SentenceState) -> bool:
 
 def _is_worth_it(document: Document, sentence: SentenceState) -> bool:
     """Return whether what was given up is searched for in another way."""
-    return _has_few(sentence) and not is_spoilt(document, sentence)
+    return _may_look(document, sentence) and not is_spoilt(document, sentence)
+
+
+def _may_search(document: Document, sentence: SentenceState, excessive: Sequence[Excess]) -> bool:
+    """Return whether a sentence is searched again: because it has to be, or there is time."""
+    broken = _breaks_a_promise(document, sentence, excessive)
+    return broken or document.effort.allows_another(sentence.best)
+
+
+def _breaks_a_promise(
+    document: Document, sentence: SentenceState, excessive: Sequence[Excess]
+) -> bool:
+    """Return whether the text of a sentence lacks what it has to say, or has what is not allowed.
+
+    That what is kept of the source stands in it too often is no such thing.
+    """
+    for excess in excessive:
+        if not all(document.demands[number].asked.is_from_source for number in excess.numbers):
+            return True
+    if any(not document.is_soft(u) for _, units in _unmet(document, sentence) for u in units):
+        return True
+    return any(
+        document.avoidance.find(document.text_of(sentence, hypothesis))
+        for hypothesis in sentence.hypotheses
+    )
+
+
+def _may_look(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a sentence is searched again for the sake of what nobody insists on."""
+    return _has_few(sentence) and document.effort.allows_another(sentence.best)
 
 
 def _avoid_what_came_back(document: Document, sentence: SentenceState, turn: int) -> bool:

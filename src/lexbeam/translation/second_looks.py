@@ -24,6 +24,8 @@ _LEAST = 8
 
 def is_worth_a_second_look(document: Document, sentence: SentenceState) -> bool:
     """Return whether a sentence that has been searched is short and simple enough for another."""
+    if not document.effort.allows_another(sentence.best):
+        return False
     draft = sentence.best.draft
     if draft is not None and len(sentence.best.tokens) > _TIMES * len(draft.tokens) + _MORE:
         return False

@@ -290,7 +290,10 @@ def _search_thoroughly(
         for each in costly
         if not is_spoilt(document, each) and not _has_parts_tied(document, each)
     ]
-    looks = [document.job(each, each.assigned, keeps_all, thorough=True) for each in costly]
+    looks = [
+        document.job(each, each.assigned, keeps_all, thorough=True, insists=False)
+        for each in costly
+    ]
     try:
         found = (yield looks) if looks else []
     except InputError:  # with what ties displace there is no way

@@ -1,0 +1,69 @@
+"""How much has been searched for a text, and whether more is worth its time.
+
+A first search is always made, and so is whatever a caller's demands need. Searches for the sake of
+a better translation are made as long as they do not take many times as long as a free translation
+of so much text would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lexbeam.errors import LexbeamError
+from lexbeam.search.beam import Hypothesis
+from lexbeam.translation.jobs import Job, JobGenerator, Result
+
+_TIMES = 6
+"""So many times the tokens that a text is expected to have may be written with constraints. Such a
+token takes two to three times as long as one of a free translation."""
+
+_LEAST = 12
+"""Shorter texts are taken to have so many tokens: every search has something to do before."""
+
+_OF_FREE = 0.4
+"""What a token counts that is written without constraints."""
+
+
+class Effort:
+    """Counts what the searches of a text have written."""
+
+    def __init__(self, expected: int) -> None:
+        """Expect so many tokens: those of the source, and all that is demanded."""
+        self._expected = max(expected, _LEAST)
+        self.written = 0.0
+        """The tokens that were written so far, as far as they count."""
+
+    def allows_another(self, search: Hypothesis) -> bool:
+        """Return whether a search like the one that found a hypothesis is worth its time."""
+        return self.written + _tokens_written([search]) <= _TIMES * self._expected
+
+    def count(self, jobs: Sequence[Job], found: Sequence[Sequence[Hypothesis]]) -> None:
+        """Count what was found for some jobs."""
+        for job, hypotheses in zip(jobs, found, strict=True):
+            tokens = _tokens_written(hypotheses) if hypotheses else job.max_length
+            self.written += tokens if job.phrases else _OF_FREE * tokens
+
+
+def _tokens_written(found: Sequence[Hypothesis]) -> int:
+    """Return how many tokens a search has written after each other; what it found is shorter."""
+    return max(max(each.steps, len(each.tokens)) for each in found)
+
+
+def counted(effort: Effort, generator: JobGenerator[Result]) -> JobGenerator[Result]:
+    """Yield what a generator yields, and count what is found."""
+    resumed: Any = generator.send, None
+    while True:
+        resume, value = resumed
+        try:
+            jobs = resume(value)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            found = yield jobs
+        except LexbeamError as error:
+            resumed = generator.throw, error
+        else:
+            effort.count(jobs, found)
+            resumed = generator.send, found
