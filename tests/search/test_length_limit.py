@@ -117,6 +117,6 @@ def test_where_there_is_room_plans_are_not_followed_in_every_step(
 
     monkeypatch.setattr(RemainingTokens, "needs", note)
     some = count_looks()
-    monkeypatch.setattr(LengthLimit, "_look_away", lambda _: None)
+    monkeypatch.setattr(LengthLimit, "_look_away", lambda *_: None)
     assert not searched_again
     assert 0 < some < count_looks() / 2

@@ -16,7 +16,7 @@ from lexbeam.search.scorer import Scores
 _SPARE = 8
 """Tokens that an output may have beyond what it needs, when its limit is brought near."""
 
-_MOST_UNSEEN = 8
+_MOST_UNSEEN = 24
 """So many steps are taken at most without a look at what is needed, where that is long work."""
 
 _ROOM_FOR_EACH = 4
@@ -114,6 +114,8 @@ class LengthLimit:
 
         Those are mostly tokens of phrases, so that the model has to look beyond them.
         """
+        if self.tight and self._looks_away:
+            self._look_at_hypotheses(here, sentence)
         if not self.tight or self._remaining is None:
             return 0
         left = (self.limits - self._step - 1)[sentence]
@@ -241,20 +243,42 @@ class LengthLimit:
                 :, None
             ]
         if self._looks_away:
-            self._look_away()
+            self._look_away(self._least_spare, self._step + 1)
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 
-    def _look_away(self) -> None:
-        """Leave out the next steps of sentences that have room, and whose needs are long work."""
+    def _look_at_hypotheses(self, here: States, sentence: IntArray) -> None:
+        """Find out what hypotheses need that were not looked at for some steps.
+
+        Where all of a sentence have much room, what may follow them is not looked at either.
+        """
         assert self._remaining is not None
-        steps = np.minimum(self._least_spare // _ROOM_FOR_EACH, _MOST_UNSEEN)
-        steps[self._least_spare == NEVER] = 0
+        rows = np.flatnonzero(self._step == self._tight_from[sentence])
+        away = {s for s in set(sentence[rows].tolist()) if self._may_look_away(s)}
+        rows = rows[[each in away for each in sentence[rows].tolist()]]
+        if len(rows):
+            need = self._remaining.needs(here.take(rows), self._sentences[sentence[rows]])
+            spare = np.full(len(self.limits), NEVER)
+            np.minimum.at(spare, sentence[rows], self.limits[sentence[rows]] - self._step - need)
+            self._look_away(spare, self._step)
+            self.set_step(self._step)
+
+    def _look_away(self, spare: IntArray, first: int) -> None:
+        """Leave out steps of sentences from the ``first`` on, and whose needs are long work.
+
+        ``spare`` is how much room each has at least beyond what it needs; `NEVER`: nobody knows.
+        """
+        steps = np.clip(spare // _ROOM_FOR_EACH, 0, _MOST_UNSEEN)
+        steps[spare == NEVER] = 0
         for row in np.flatnonzero(steps).tolist():
-            if not self._remaining.may_look_away(int(self._sentences[row])):
+            if not self._may_look_away(row):
                 steps[row] = 0
         if steps.any():
-            self._next_look = np.where(steps > 0, self._step + 1 + steps, self._next_look)
+            self._next_look = np.where(steps > 0, first + steps, self._next_look)
             self._find_first_steps()
+
+    def _may_look_away(self, row: int) -> bool:
+        assert self._remaining is not None
+        return self._remaining.may_look_away(int(self._sentences[row]))
 
     def _look_first(self, here: States, sentence: IntArray) -> None:
         """Find out what hypotheses need at the first step at which their limit may be tight.
