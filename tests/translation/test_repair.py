@@ -153,19 +153,21 @@ def test_what_was_searched_for_just_so_is_not_searched_again(
         monkeypatch.setattr(repairing, name, lambda *_: False)
     monkeypatch.setattr(repairing, "find_excess", lambda _: [])
     monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
-    monkeypatch.setattr(repairing, "is_spoilt", lambda *_: False)
+    monkeypatch.setattr(repairing, "may_search_again", lambda *_: True)
+    monkeypatch.setattr(repairing, "_breaks_a_promise", lambda *_: False)
     lengths = iter([5, 6, 5, 6, 5, 6, 5, 6])
     searched: list[int] = []
 
-    def job(*_: object) -> Job:
-        return Job((1, 2), max_length=next(lengths))
+    def jobs(*_: object) -> list[Job]:
+        return [Job((1, 2), max_length=next(lengths))]
 
-    def search(sentences: Any) -> Any:
+    def search(sentences: Any, insists: Any) -> Any:
+        assert insists == [False]
         searched.append(len(sentences))
         yield []
 
     document: Any = SimpleNamespace(
-        sentences=[SimpleNamespace(searched=[], sought=[])], job=job, search=search
+        sentences=[SimpleNamespace(searched=[], sought=[])], jobs=jobs, search=search
     )
     assert list(repairing.repair(document)) == [[], []]
     assert searched == [1, 1]

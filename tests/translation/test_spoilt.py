@@ -1,4 +1,4 @@
-"""What is not searched for in another way, because the translation is of no use."""
+"""What is not searched for in another way, because it would be of no use or takes too long."""
 
 from __future__ import annotations
 
@@ -9,29 +9,45 @@ import pytest
 
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.document import Document
+from lexbeam.translation.effort import Effort
+from lexbeam.translation.jobs import Job
 from lexbeam.translation.repair import _is_worth_it
 from lexbeam.translation.sentence import SentenceState
-from lexbeam.translation.spoilt import is_spoilt
-
-DRAFT = Hypothesis([7] * 6, -1.0, -6.0, [], True)
+from lexbeam.translation.spoilt import is_spoilt, may_search_again
 
 
-@pytest.mark.parametrize(
-    ("length", "draft", "spoilt"),
-    [(20, DRAFT, False), (30, DRAFT, False), (31, DRAFT, True), (99, None, False)],
-)
-def test_what_is_far_longer_than_draft_and_demands_is_spoilt(
-    length: int, draft: Hypothesis | None, spoilt: bool
-) -> None:
+def searched(length: int, steps: int) -> tuple[Document, SentenceState]:
+    """Return a sentence of 6 tokens that has to say 3 and begins with 2."""
     spelling, longer = SimpleNamespace(ids=(1, 2, 3)), SimpleNamespace(ids=(1,) * 9)
-    best = Hypothesis([8] * length, -2.0, -60.0, [], True, draft=draft)
     sentence = SimpleNamespace(
-        best=best,
+        source=(7,) * 6,
+        best=Hypothesis([8] * length, -2.0, -60.0, [], True, steps=steps),
         searched=[],
+        sought=[],
         assigned=[SimpleNamespace(unit=0, first=0, last=1)],
         prefix=SimpleNamespace(spellings=[SimpleNamespace(ids=(4, 5))]),
     )
-    document = SimpleNamespace(demand=lambda _: SimpleNamespace(parts=((spelling, longer),)))
-    given = cast("Document", document), cast("SentenceState", sentence)
+    document = SimpleNamespace(
+        demand=lambda _: SimpleNamespace(parts=((spelling, longer),)),
+        job=lambda *_: Job((7,) * 6, ((1, 2, 3),)),
+        effort=Effort(11),
+    )
+    return cast("Document", document), cast("SentenceState", sentence)
+
+
+@pytest.mark.parametrize(
+    ("length", "steps", "spoilt"), [(20, 0, False), (24, 24, False), (25, 25, True), (10, 25, True)]
+)
+def test_what_takes_far_more_steps_than_source_and_demands_have_is_spoilt(
+    length: int, steps: int, spoilt: bool
+) -> None:
+    given = searched(length, steps)
     assert is_spoilt(*given) == spoilt
     assert _is_worth_it(*given) != spoilt
+
+
+def test_a_sentence_is_not_searched_again_when_much_has_been_searched() -> None:
+    document, sentence = searched(20, 20)
+    assert may_search_again(document, sentence)
+    document.effort.written = 101
+    assert not may_search_again(document, sentence)

@@ -34,7 +34,10 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
         return NULL;
     }
     t->moves = t->table[MOVE_SYMBOLS].length / t->nodes;
-    t->asked = t->table[ASK_TOKENS].length / t->nodes;
+    Py_ssize_t rows = 1; /* of what nodes ask for */
+    for (Py_ssize_t i = 0; i < t->table[ASK_ROWS].length; i++)
+        if (INTS(t->table[ASK_ROWS])[i] >= rows) rows = INTS(t->table[ASK_ROWS])[i] + 1;
+    t->asked = t->table[ASK_TOKENS].length / rows;
     t->now = t->table[NOW_SETS].length / t->nodes;
     t->later = t->table[LATER_SETS].length / t->nodes;
     t->begun = t->table[BEGUN_GAIN].length / t->nodes;
@@ -57,7 +60,8 @@ typedef struct {
    return how many there are. */
 static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t slot, int64_t *tokens,
                               int64_t *targets) {
-    Py_ssize_t first = INTS(a->node)[slot] * t->asked, count = 0, words = t->table[BOUNDARY].length;
+    Py_ssize_t first = INTS(t->table[ASK_ROWS])[INTS(a->node)[slot]] * t->asked, count = 0;
+    Py_ssize_t words = t->table[BOUNDARY].length;
     uint64_t unmet = ~BITS(a->seen)[slot];
     if (a->stages.data) unmet &= BITS(a->stages)[slot];
     int hold = words && a->hold.data && FLAGS(a->hold)[slot];

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexbeam.errors import LexbeamError
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.jobs import Job, JobGenerator, Result
 
-_TIMES = 6
-"""So many times the tokens that a text is expected to have may be written with constraints. Such a
-token takes two to three times as long as one of a free translation."""
+_TIMES = 10
+"""So many times the tokens that a text is expected to have may be written with phrases that have
+to be there. Such a token takes two to three times as long as one of a free translation."""
+
+_OF_PATTERNS = 2.0
+"""What a token counts of a search with ties, patterns of several parts or limits."""
 
 _LEAST = 12
 """Shorter texts are taken to have so many tokens: every search has something to do before."""
@@ -34,15 +38,25 @@ class Effort:
         self.written = 0.0
         """The tokens that were written so far, as far as they count."""
 
-    def allows_another(self, search: Hypothesis) -> bool:
-        """Return whether a search like the one that found a hypothesis is worth its time."""
-        return self.written + _tokens_written([search]) <= _TIMES * self._expected
+    def allows_another(self, job: Job, like: Hypothesis) -> bool:
+        """Return whether a search that takes as long as the one that found a hypothesis may be."""
+        more = _weight(job) * _tokens_written([like])
+        return self.written + more <= _TIMES * self._expected
 
     def count(self, jobs: Sequence[Job], found: Sequence[Sequence[Hypothesis]]) -> None:
         """Count what was found for some jobs."""
         for job, hypotheses in zip(jobs, found, strict=True):
             tokens = _tokens_written(hypotheses) if hypotheses else job.max_length
-            self.written += tokens if job.phrases else _OF_FREE * tokens
+            self.written += _weight(job) * tokens
+
+
+def _weight(job: Job) -> float:
+    """Return what a token counts that a search writes."""
+    if not job.phrases:
+        return _OF_FREE
+    patterns = [each for each in job.phrases if isinstance(each, Pattern)]
+    is_plain = not job.ties and all(len(p.parts) == 1 and not p.exact for p in patterns)
+    return 1.0 if is_plain else _OF_PATTERNS
 
 
 def _tokens_written(found: Sequence[Hypothesis]) -> int:

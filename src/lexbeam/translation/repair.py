@@ -23,7 +23,7 @@ from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
 from lexbeam.translation.spelled import forms_of
-from lexbeam.translation.spoilt import is_spoilt
+from lexbeam.translation.spoilt import may_search_again
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
@@ -76,7 +76,11 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
         sentence.dropped = [piece for piece in sentence.searched if piece.unit in soft]
         if not _has_few(sentence):
             sentence.dropped = []
-    dropping = [each for each in document.sentences if each.dropped and _may_look(document, each)]
+    dropping = [
+        each
+        for each in document.sentences
+        if each.dropped and (each.dropped == each.searched or _is_worth_it(document, each))
+    ]
     kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
     try:
         found = yield [
@@ -95,14 +99,14 @@ def _has_few(sentence: SentenceState) -> bool:
 
 
 def _is_worth_it(document: Document, sentence: SentenceState) -> bool:
-    """Return whether what was given up is searched for in another way."""
-    return _may_look(document, sentence) and not is_spoilt(document, sentence)
+    """Return whether a sentence is searched again for the sake of what may be given up."""
+    return _has_few(sentence) and may_search_again(document, sentence)
 
 
 def _may_search(document: Document, sentence: SentenceState, excessive: Sequence[Excess]) -> bool:
     """Return whether a sentence is searched again: because it has to be, or there is time."""
     broken = _breaks_a_promise(document, sentence, excessive)
-    return broken or document.effort.allows_another(sentence.best)
+    return broken or may_search_again(document, sentence)
 
 
 def _breaks_a_promise(
@@ -121,11 +125,6 @@ def _breaks_a_promise(
         document.avoidance.find(document.text_of(sentence, hypothesis))
         for hypothesis in sentence.hypotheses
     )
-
-
-def _may_look(document: Document, sentence: SentenceState) -> bool:
-    """Return whether a sentence is searched again for the sake of what nobody insists on."""
-    return _has_few(sentence) and document.effort.allows_another(sentence.best)
 
 
 def _avoid_what_came_back(document: Document, sentence: SentenceState, turn: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.spoilt import may_search_again
 
 _TIMES = 2
 _MORE = 12
@@ -24,7 +25,7 @@ _LEAST = 8
 
 def is_worth_a_second_look(document: Document, sentence: SentenceState) -> bool:
     """Return whether a sentence that has been searched is short and simple enough for another."""
-    if not document.effort.allows_another(sentence.best):
+    if not may_search_again(document, sentence):
         return False
     draft = sentence.best.draft
     if draft is not None and len(sentence.best.tokens) > _TIMES * len(draft.tokens) + _MORE:

@@ -1,28 +1,32 @@
-"""Whether a translation is so much longer than it would have to be that it is of no use."""
+"""Whether a search ran on so much longer than it would have to that another one is of no use."""
 
 from __future__ import annotations
 
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
 
-_TIMES = 2
+_TIMES = 1.5
 _MORE = 8
-"""A translation of so many times the tokens of its draft and of all that is demanded, and so many
-more, ran on to no purpose: there are words in it that translate nothing."""
+"""A search of so many times the tokens of its source and of all that is demanded, and so many more,
+ran on to no purpose: there are words in it that translate nothing."""
+
+
+def may_search_again(document: Document, sentence: SentenceState) -> bool:
+    """Return whether a sentence may be searched again for the sake of a better translation."""
+    job = document.job(sentence, sentence.sought)
+    return not is_spoilt(document, sentence) and document.effort.allows_another(job, sentence.best)
 
 
 def is_spoilt(document: Document, sentence: SentenceState) -> bool:
-    """Return whether the best translation of a sentence is far longer than draft and demands.
+    """Return whether the search of a sentence took far more steps than source and demands have.
 
     A search of the same demands in another way would run on in the same way, and takes as long.
     """
-    draft = sentence.best.draft
-    if draft is None:
-        return False
     demanded = sum(
         min((len(each.ids) for each in spellings), default=0)
         for piece in sentence.assigned
         for spellings in document.demand(piece.unit).parts[piece.first : piece.last]
     )
     prefix = max((len(each.ids) for each in sentence.prefix.spellings), default=0)
-    return len(sentence.best.tokens) > _TIMES * (len(draft.tokens) + demanded + prefix) + _MORE
+    steps = max(sentence.best.steps, len(sentence.best.tokens))
+    return steps > _TIMES * (len(sentence.source) + demanded + prefix) + _MORE

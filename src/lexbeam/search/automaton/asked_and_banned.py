@@ -23,8 +23,10 @@ WORTH_PACKING = 2048
 class AskedAndBanned:
     """Tokens by node, `PAD` where a node has fewer than others."""
 
-    ask_tokens: IntArray  # shape: (nodes, asked)
-    ask_targets: IntArray  # shape: (nodes, asked), the nodes that they lead to
+    row_of_node: IntArray
+    """Where the tokens are that a node asks for: many ask for the same. # shape: (nodes,)"""
+    ask_tokens: IntArray  # shape: (rows, asked)
+    ask_targets: IntArray  # shape: (rows, asked), the nodes that they lead to
     ban_here: IntArray  # shape: (nodes, banned)
     ban_always: IntArray
     """Tokens that end an avoided phrase wherever they stand. # shape: (sentences, banned)"""
@@ -32,6 +34,7 @@ class AskedAndBanned:
     @classmethod
     def compile(cls, tries: Sequence[Trie], roots: IntArray) -> AskedAndBanned:
         """List the tokens of all nodes of tries whose roots have the given numbers."""
+        rows = [0]
         tokens: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
         banned: list[list[int]] = [[]]
@@ -41,11 +44,17 @@ class AskedAndBanned:
             if id(trie) not in known:  # Sentences that ask for the same share their trie.
                 known[id(trie)] = _list_tokens(trie)
             listed = known[id(trie)]
-            tokens += listed.tokens
-            targets += [[root + node for node in row] for row in listed.nodes]
+            numbers: dict[int, int] = {}
+            for asked, nodes in zip(listed.tokens, listed.nodes, strict=True):
+                if id(asked) not in numbers:
+                    numbers[id(asked)] = len(tokens)
+                    tokens.append(asked)
+                    targets.append([root + node for node in nodes])
+                rows.append(numbers[id(asked)])
             banned += listed.banned
             always.append(listed.always)
         return cls(
+            np.array(rows, np.int64),
             pack_rows(tokens, fill=PAD),
             pack_rows(targets, fill=0),
             pack_rows(banned, fill=PAD),

@@ -149,11 +149,12 @@ class Automaton(Tables):
         """
         if kernel.compiled is not None and self.kernel_tables is not None and self._exact is None:
             return self._ask_compiled(states)
-        targets = self._listed.ask_targets.take(states.node, axis=0)
+        listed = self._listed.row_of_node.take(states.node)
+        targets = self._listed.ask_targets.take(listed, axis=0)
         if not targets.size:
             return targets, targets
         useful = intersects(self._serves, targets, [bits[:, None] for bits in states.unmet])
-        tokens = self._listed.ask_tokens.take(states.node, axis=0)
+        tokens = self._listed.ask_tokens.take(listed, axis=0)
         hold = self.hold(states)
         if hold is not None and self.whole_words is not None:
             useful &= ~(hold[:, None] & self.whole_words.ended(tokens))

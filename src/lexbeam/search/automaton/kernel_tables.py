@@ -48,6 +48,7 @@ def make_tables(
         transitions.move_targets,
         keys,
         targets,
+        listed.row_of_node,
         listed.ask_tokens,
         listed.ask_targets,
         serves,
