@@ -37,7 +37,8 @@ def _sentence(tokens: Sequence[int], log_probs: Sequence[float] | None) -> Sente
 
 
 def _document(pattern: object = TERM) -> Document:
-    def job(sentence: SentenceState, _: object, prefix: SpelledPrefix) -> Job:
+    def job(sentence: SentenceState, _: object, prefix: SpelledPrefix, insists: bool) -> Job:
+        assert not insists
         return Job(sentence.source, (TERM,), prefix=prefix.forced, ties={0: (1,)})
 
     document = SimpleNamespace(

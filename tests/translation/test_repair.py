@@ -154,20 +154,20 @@ def test_what_was_searched_for_just_so_is_not_searched_again(
     monkeypatch.setattr(repairing, "find_excess", lambda _: [])
     monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
     monkeypatch.setattr(repairing, "may_search_again", lambda *_: True)
-    monkeypatch.setattr(repairing, "_breaks_a_promise", lambda *_: False)
+    for name in ("_breaks_a_promise", "_gave_up_much"):
+        monkeypatch.setattr(repairing, name, lambda *_: False)
     lengths = iter([5, 6, 5, 6, 5, 6, 5, 6])
     searched: list[int] = []
 
-    def jobs(*_: object) -> list[Job]:
-        return [Job((1, 2), max_length=next(lengths))]
+    def job(*_: object, insists: bool) -> Job:
+        return Job((1, 2), max_length=next(lengths), insists=insists)
 
-    def search(sentences: Any, insists: Any) -> Any:
-        assert insists == [False]
+    def take(sentences: Any, found: Any) -> None:
+        assert found is None
         searched.append(len(sentences))
-        yield []
 
     document: Any = SimpleNamespace(
-        sentences=[SimpleNamespace(searched=[], sought=[])], jobs=jobs, search=search
+        sentences=[SimpleNamespace(searched=[], sought=[])], job=job, take=take
     )
-    assert list(repairing.repair(document)) == [[], []]
+    assert [[each.max_length for each in jobs] for jobs in repairing.repair(document)] == [[5], [6]]
     assert searched == [1, 1]

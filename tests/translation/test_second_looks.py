@@ -7,14 +7,21 @@ from typing import Any
 
 import pytest
 
+from lexbeam.translation import second_looks
 from lexbeam.translation.second_looks import is_worth_a_second_look
+
+
+@pytest.fixture(autouse=True)
+def may_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_looks, "may_search_again", lambda *_: True)
 
 
 def looks_again(found: int, draft: int | None, source: int, forms: int, prefixes: int = 0) -> bool:
     """Return whether a sentence of so many tokens, with so many forms, is looked at again."""
     written = None if draft is None else SimpleNamespace(tokens=[0] * draft)
     sentence: Any = SimpleNamespace(
-        best=SimpleNamespace(tokens=[0] * found, draft=written),
+        best=SimpleNamespace(tokens=[0] * found, steps=0, draft=written),
+        sought=[],
         source=(0,) * source,
         assigned=[SimpleNamespace(unit=0, first=0, last=1)],
         prefix=SimpleNamespace(spellings=[0] * prefixes),
@@ -41,3 +48,10 @@ def looks_again(found: int, draft: int | None, source: int, forms: int, prefixes
 )
 def test_what_is_worth_a_second_look(given: dict[str, Any], worth: bool) -> None:
     assert looks_again(**given) is worth
+
+
+def test_what_may_not_be_searched_again_gets_no_second_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(second_looks, "may_search_again", lambda *_: False)
+    assert not looks_again(found=12, draft=10, source=10, forms=3)

@@ -11,7 +11,6 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.document import Document
 from lexbeam.translation.effort import Effort
 from lexbeam.translation.jobs import Job
-from lexbeam.translation.repair import _is_worth_it
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spoilt import is_spoilt, may_search_again
 
@@ -43,7 +42,7 @@ def test_what_takes_far_more_steps_than_source_and_demands_have_is_spoilt(
 ) -> None:
     given = searched(length, steps)
     assert is_spoilt(*given) == spoilt
-    assert _is_worth_it(*given) != spoilt
+    assert may_search_again(*given) != spoilt
 
 
 def test_a_sentence_is_not_searched_again_when_much_has_been_searched() -> None:

@@ -140,7 +140,7 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
         settings=SimpleNamespace(of_search=settings, nbest=1),
         ties=lambda *_: dict.fromkeys(range(terms), (1,)),
         demand=lambda _: SimpleNamespace(parts=[[]]),
-        job=lambda _, __, asked=settings, thorough=False: (asked.lag, thorough),
+        job=lambda _, __, asked=settings, thorough=False, **___: (asked.lag, thorough),
     )
     better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -99.0, -99.0, [], True)
     for found in (worse, better):
@@ -166,7 +166,7 @@ def test_what_runs_on_or_has_several_parts_is_not_searched_once_more(
         settings=SimpleNamespace(of_search=Settings(), nbest=1),
         ties=lambda *_: {0: (1,)},
         demand=lambda _: SimpleNamespace(parts=[[]] * parts),
-        job=lambda *_, thorough: thorough,
+        job=lambda *_, thorough, insists: thorough and not insists,
     )
     generator = ties._search_thoroughly(cast("Document", document), [sentence])
     assert cast("list[object]", next(generator, [])) == [True] * is_searched

@@ -30,7 +30,7 @@ from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import Overdue
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.request import read_requests
+from lexbeam.search.request import Request, read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart, read_ends
 from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
 from lexbeam.search.step import SearchStep, sentence_of
@@ -87,7 +87,7 @@ def decode(
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
-        insists: search in another way where nothing was found; else there may be no output.
+        insists: search in another way for what was not found; else there may be no output.
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """
@@ -96,12 +96,25 @@ def decode(
     settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
     words = WordBoundaries.of(boundary, closing, size, [*ends], starting, joining, marking)
     asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
-    if not (requests := read_requests(number, *asked)):
-        return []
-    tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
+    requests, attends = read_requests(number, *asked), can_attend(scorer)
+    tied = read_ties(ties, requests, sources) if attends else None
     limits, window = read_limits(max_length, number), WINDOWS[bool(thorough)]
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
-    drafted, attends = draft_batch(batch, requests, find_displaced), can_attend(scorer) and align
+    return _search(batch, requests, find_displaced, observer, attends and align, insists)
+
+
+def _search(
+    batch: Batch,
+    requests: Sequence[Request],
+    find_displaced: FindDisplaced | None,
+    observer: Callable[[ObservedStep], object] | None,
+    attends: bool,
+    insists: bool,
+) -> list[list[Hypothesis]]:
+    """Search for a batch, and again for what was lost if the caller insists."""
+    if not requests:
+        return []
+    drafted = draft_batch(batch, requests, find_displaced)
     search = Search(batch, drafted, observer, attends)
     found = search.run()
     if search.lost and insists:
@@ -349,7 +362,8 @@ class Search:
             return
         for row in np.flatnonzero(done).tolist():
             sentence = int(self.sentences.numbers[row])
-            if self.finished.score[row].max() == -np.inf and limit.may_have_lost(sentence):
+            nothing = self.finished.score[row].max() == -np.inf
+            if nothing and limit.looks.may_have_lost(sentence):
                 self.lost.append(sentence)
             else:
                 self.results[sentence] = self.outputs.read(sentence, self.finished, row, number + 1)

@@ -11,16 +11,11 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.states import States
+from lexbeam.search.looks import Looks
 from lexbeam.search.scorer import Scores
 
 _SPARE = 8
 """Tokens that an output may have beyond what it needs, when its limit is brought near."""
-
-_MOST_UNSEEN = 24
-"""So many steps are taken at most without a look at what is needed, where that is long work."""
-
-_ROOM_FOR_EACH = 4
-"""The tokens to spare that allow for each of these steps."""
 
 
 class LengthLimit:
@@ -38,18 +33,13 @@ class LengthLimit:
         ends: BoolArray | None = None,
         looks_away: bool = True,
     ) -> None:
-        """``ends`` marks the tokens that end an output, if there are several.
-
-        With ``looks_away``, some steps are not looked at where there is much room and plans have
-        to be followed. A hypothesis may then get where no plan leads on (`may_have_lost`).
-        """
+        """``ends`` marks the tokens that end an output, if there are several."""
         self._ends = ends
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
         self._sentences = np.arange(len(limits))
         self._helpful: IntArray | None = None
-        self._looks_away = looks_away
-        self._next_look = np.zeros(len(limits), np.int64)
+        self.looks = Looks(remaining, len(limits), looks_away)
         self._least_spare = np.full(len(limits), NEVER)
         self._find_first_steps()
         self.set_step(0)
@@ -64,24 +54,13 @@ class LengthLimit:
         """Forget the other sentences."""
         self._sentences = self._sentences[sentences]
         self.limits = self.limits[sentences]
-        self._next_look = self._next_look[sentences]
+        self.looks.keep(sentences)
         self._find_first_steps()
-
-    def may_have_lost(self, sentence: int) -> bool:
-        """Return whether an output of a sentence of the batch may be lost for lack of a look."""
-        guessed = self._remaining is not None and self._remaining.follows_plans(sentence)
-        return self._looks_away and guessed
 
     def _find_first_steps(self) -> None:
         """Find the first steps at which a limit is reached, and at which one may be tight."""
         self._first_limit = int(self.limits.min(initial=NEVER))
-        self._tight_from = np.full(len(self.limits), NEVER)
-        if self._remaining is not None:
-            tight_from = self._remaining.tight_from(self.limits, self._sentences)
-            if not self._looks_away:
-                follows = [self._remaining.follows_plans(i) for i in self._sentences.tolist()]
-                tight_from = np.where(follows, 0, tight_from)
-            self._tight_from = np.maximum(tight_from, self._next_look)
+        self._tight_from = self.looks.first_steps(self.limits)
         self._first_tight = int(self._tight_from.min(initial=NEVER))
 
     def set_step(self, step: int) -> None:
@@ -105,7 +84,7 @@ class LengthLimit:
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
         self.limits = np.where(most >= 0, nearer, self.limits)
-        self._next_look[most >= 0] = self._step
+        self.looks.look_now(np.flatnonzero(most >= 0), self._step)
         self._find_first_steps()
         self.set_step(self._step)
 
@@ -114,7 +93,7 @@ class LengthLimit:
 
         Those are mostly tokens of phrases, so that the model has to look beyond them.
         """
-        if self.tight and self._looks_away:
+        if self.tight:
             self._look_at_hypotheses(here, sentence)
         if not self.tight or self._remaining is None:
             return 0
@@ -242,8 +221,8 @@ class LengthLimit:
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
                 :, None
             ]
-        if self._looks_away:
-            self._look_away(self._least_spare, self._step + 1)
+        if self.looks.leave_out(self._least_spare, self._step + 1):
+            self._find_first_steps()
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 
     def _look_at_hypotheses(self, here: States, sentence: IntArray) -> None:
@@ -251,34 +230,12 @@ class LengthLimit:
 
         Where all of a sentence have much room, what may follow them is not looked at either.
         """
-        assert self._remaining is not None
         rows = np.flatnonzero(self._step == self._tight_from[sentence])
-        away = {s for s in set(sentence[rows].tolist()) if self._may_look_away(s)}
-        rows = rows[[each in away for each in sentence[rows].tolist()]]
-        if len(rows):
-            need = self._remaining.needs(here.take(rows), self._sentences[sentence[rows]])
-            spare = np.full(len(self.limits), NEVER)
-            np.minimum.at(spare, sentence[rows], self.limits[sentence[rows]] - self._step - need)
-            self._look_away(spare, self._step)
-            self.set_step(self._step)
-
-    def _look_away(self, spare: IntArray, first: int) -> None:
-        """Leave out steps of sentences from the ``first`` on, and whose needs are long work.
-
-        ``spare`` is how much room each has at least beyond what it needs; `NEVER`: nobody knows.
-        """
-        steps = np.clip(spare // _ROOM_FOR_EACH, 0, _MOST_UNSEEN)
-        steps[spare == NEVER] = 0
-        for row in np.flatnonzero(steps).tolist():
-            if not self._may_look_away(row):
-                steps[row] = 0
-        if steps.any():
-            self._next_look = np.where(steps > 0, first + steps, self._next_look)
+        left = (self.limits - self._step)[sentence[rows]]
+        spare = self.looks.look_at_hypotheses(here.take(rows), sentence[rows], left)
+        if self.looks.leave_out(spare, self._step):
             self._find_first_steps()
-
-    def _may_look_away(self, row: int) -> bool:
-        assert self._remaining is not None
-        return self._remaining.may_look_away(int(self._sentences[row]))
+            self.set_step(self._step)
 
     def _look_first(self, here: States, sentence: IntArray) -> None:
         """Find out what hypotheses need at the first step at which their limit may be tight.

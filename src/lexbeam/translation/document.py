@@ -25,7 +25,7 @@ from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.avoided import Avoidance
 from lexbeam.translation.effort import Effort
-from lexbeam.translation.jobs import Displacement, Job, JobGenerator
+from lexbeam.translation.jobs import Displacement, Hypotheses, Job, JobGenerator
 from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.sentence import Piece, SentenceState, begun, number_units
 from lexbeam.translation.settings import TextSettings
@@ -94,7 +94,7 @@ class Document:
             )
             for number, part in enumerate(parts)
         ]
-        self.effort = Effort(self._expected_tokens())
+        self.effort = Effort.of(self.demands, self.sentences)
         self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
         self._refuse_too_long()
 
@@ -116,22 +116,12 @@ class Document:
 
     # --- searching -------------------------------------------------------------------------
 
-    def jobs(self, sentences: Sequence[SentenceState], insists: Sequence[bool]) -> list[Job]:
-        """Return the searches of sentences with what is assigned to them."""
-        return [
-            self.job(sentence, sentence.sought, insists=each)
-            for sentence, each in zip(sentences, insists, strict=True)
-        ]
+    def search(self, sentences: Sequence[SentenceState]) -> JobGenerator[None]:
+        """Search for sentences with what is assigned to them."""
+        self.take(sentences, (yield [self.job(each, each.sought) for each in sentences]))
 
-    def search(
-        self, sentences: Sequence[SentenceState], insists: Sequence[bool] | None = None
-    ) -> JobGenerator[None]:
-        """Search for sentences with what is assigned to them.
-
-        ``insists`` says of each whether another way is tried if nothing is found: yes, if not
-        given.
-        """
-        found = yield self.jobs(sentences, insists or [True] * len(sentences))
+    def take(self, sentences: Sequence[SentenceState], found: Sequence[Hypotheses]) -> None:
+        """Take what was found for sentences, searched with what is assigned to them."""
         for sentence, hypotheses in zip(sentences, found, strict=True):
             if not hypotheses:
                 raise InputError(
@@ -158,9 +148,8 @@ class Document:
         what ties displace, if that is not known yet. A ``thorough`` search looks further; one that
         ``insists`` tries another way if it finds nothing.
         """
-        prefix = sentence.prefix if prefix is None else prefix
+        prefix, required = sentence.prefix if prefix is None else prefix, sentence.required
         parts = _parts(self, sentence, pieces, firm)
-        required = sentence.required
         phrases: list[Tokens | Pattern] = [
             self.demand_in(sentence, piece.unit).pattern(
                 piece.first, piece.last, self.units[piece.unit] in firm, required
@@ -173,17 +162,12 @@ class Document:
             for _ in range(sentence.repeated[piece])
         ]
         for forms, part in {part.forms: part for part in parts if part.is_firm}.items():
-            pattern = part.pattern
-            times = required.get(forms, 0) - phrases.count(pattern)
-            more += [(pattern, part.demand)] * max(times, 0)
+            times = required.get(forms, 0) - phrases.count(part.pattern)
+            more += [(part.pattern, part.demand)] * max(times, 0)
         said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
-        # What may be given up needs no room for other ways to say it; what is much, not twice.
-        hard = [each.longest for each in said if each.asked.soft is None]
-        demanded = sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
-        allowed = 2 * len(sentence.source) + demanded + _SPARE_TOKENS + prefix.longest
+        allowed = 2 * len(sentence.source) + _room_for(said) + _SPARE_TOKENS + prefix.longest
         displaced = _outside_prefix(sentence.displaced or (), prefix)
         avoid = (*sentence.avoid, *(_outside_phrases(displaced, said) if displaced else ()))
-        ties = self.ties(sentence, pieces)
         names = [self.demand(piece.unit).asked.cut(piece.first, piece.last) for piece in pieces]
         names += [demand.asked for _, demand in more]
         return Job(
@@ -194,7 +178,7 @@ class Document:
             whole_prefix=prefix.whole,
             max_length=self.settings.max_length or allowed,
             settings=settings or self.settings.of_search,
-            ties=ties,
+            ties=self.ties(sentence, pieces),
             displacement=displacement,
             thorough=thorough,
             insists=insists,
@@ -305,11 +289,6 @@ class Document:
         surfaces = [demand.surface for demand in self.demands]
         return find_excess(text, surfaces, begun(self.sentences, starts))
 
-    def _expected_tokens(self) -> int:
-        """Return the tokens of the source, and of all that its translation has to say."""
-        demanded = sum(demand.shortest * demand.asked.count for demand in self.demands)
-        return demanded + sum(len(each.source) + each.prefix.longest for each in self.sentences)
-
     def _refuse_too_long(self) -> None:
         limit = self.settings.max_length
         for demand in self.demands:
@@ -318,6 +297,15 @@ class Document:
                     f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
                     f"is {limit}: raise it"
                 )
+
+
+def _room_for(said: Sequence[SpelledConstraint]) -> int:
+    """Return how many tokens an output may have on account of what it has to say.
+
+    What may be given up needs no room for other ways to say it; what is much, not twice.
+    """
+    hard = [each.longest for each in said if each.asked.soft is None]
+    return sum(each.longest for each in said) + min(sum(hard), max(len(hard), _MUCH))
 
 
 def _parts(

@@ -14,6 +14,8 @@ from lexbeam.errors import LexbeamError
 from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.jobs import Job, JobGenerator, Result
+from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.spelled import SpelledConstraint
 
 _TIMES = 10
 """So many times the tokens that a text is expected to have may be written with phrases that have
@@ -37,6 +39,12 @@ class Effort:
         self._expected = max(expected, _LEAST)
         self.written = 0.0
         """The tokens that were written so far, as far as they count."""
+
+    @classmethod
+    def of(cls, demands: Sequence[SpelledConstraint], sentences: Sequence[SentenceState]) -> Effort:
+        """Expect the tokens of the source, and of all that its translation has to say."""
+        demanded = sum(demand.shortest * demand.asked.count for demand in demands)
+        return cls(demanded + sum(len(each.source) + each.prefix.longest for each in sentences))
 
     def allows_another(self, job: Job, like: Hypothesis) -> bool:
         """Return whether a search that takes as long as the one that found a hypothesis may be."""

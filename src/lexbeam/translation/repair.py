@@ -37,6 +37,10 @@ what is invented: in a beam that so many share, a second search finds little, an
 the first."""
 
 
+_MUCH = 10.0
+"""A penalty from which on a soft constraint is looked for in another way, however long it takes."""
+
+
 def repair(document: Document) -> JobGenerator[None]:
     """Search again where the text breaks what the tokens promised.
 
@@ -56,13 +60,15 @@ def repair(document: Document) -> JobGenerator[None]:
             | recount(document, sentence)
             | limit_excess(document, number, excessive)
         ]
-        insists = [_breaks_a_promise(document, sentence, excessive) for sentence in broken]
-        jobs = document.jobs(broken, insists)
+        jobs = [
+            document.job(each, each.sought, insists=_breaks_a_promise(document, each, excessive))
+            for each in broken
+        ]
         if all(job in searched for job in jobs):
             return
         searched += jobs
         try:
-            yield from document.search(broken, insists)
+            document.take(broken, (yield jobs))
         except InputError:
             if not leave_to_others(document, excessive):
                 return
@@ -79,7 +85,7 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
     dropping = [
         each
         for each in document.sentences
-        if each.dropped and (each.dropped == each.searched or _is_worth_it(document, each))
+        if each.dropped and (each.dropped == each.searched or may_search_again(document, each))
     ]
     kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
     try:
@@ -99,13 +105,24 @@ def _has_few(sentence: SentenceState) -> bool:
 
 
 def _is_worth_it(document: Document, sentence: SentenceState) -> bool:
-    """Return whether a sentence is searched again for the sake of what may be given up."""
-    return _has_few(sentence) and may_search_again(document, sentence)
+    """Return whether what was given up is searched for in another way."""
+    return _has_few(sentence) and (
+        may_search_again(document, sentence) or _gave_up_much(document, sentence)
+    )
+
+
+def _gave_up_much(document: Document, sentence: SentenceState) -> bool:
+    """Return whether something was given up that is worth very much to a caller."""
+    return any(
+        (document.demand(unit).asked.soft or 0.0) >= _MUCH
+        for _, units in _unmet(document, sentence)
+        for unit in units
+    )
 
 
 def _may_search(document: Document, sentence: SentenceState, excessive: Sequence[Excess]) -> bool:
     """Return whether a sentence is searched again: because it has to be, or there is time."""
-    broken = _breaks_a_promise(document, sentence, excessive)
+    broken = _breaks_a_promise(document, sentence, excessive) or _gave_up_much(document, sentence)
     return broken or may_search_again(document, sentence)
 
 

@@ -11,7 +11,7 @@ from lexbeam.search import Form, Hypothesis, Pattern, decode
 from lexbeam.search import beam_search as searching
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.candidates import ObservedStep
-from lexbeam.search.length_limit import LengthLimit
+from lexbeam.search.looks import Looks
 from lexbeam.testing import HistoryScorer, TableScorer
 
 NEAR = Pattern(((Form((2,)), Form((6,))), (Form((1, 7)),)), within=1)
@@ -117,6 +117,25 @@ def test_where_there_is_room_plans_are_not_followed_in_every_step(
 
     monkeypatch.setattr(RemainingTokens, "needs", note)
     some = count_looks()
-    monkeypatch.setattr(LengthLimit, "_look_away", lambda *_: None)
+    monkeypatch.setattr(Looks, "leave_out", lambda *_: False)
     assert not searched_again
     assert 0 < some < count_looks() / 2
+
+
+def test_without_insisting_what_was_lost_is_not_there() -> None:
+    table = np.log(np.random.default_rng(5612).dirichlet(np.full(10, 0.7), 10))
+    found = decode(
+        TableScorer(table, bos=0, eos=0),
+        ["s", "s"],
+        [DEMANDS, [[4]]],
+        prefix=[[1, 5, 3], []],
+        max_length=46,
+        beam_size=3,
+        insists=False,
+        boundary=[1, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+        closing=[0, 0, 1, 0, 0, 0, 0, 0, 0, 1],
+        starting=[1, 1, 1, 0, 1, 1, 0, 1, 1, 1],
+        joining=[0, 0, 0, 7, 2, 4, 6, 2, 0, 0],
+    )
+    assert found[0] == []
+    assert all(found[1][0].met)

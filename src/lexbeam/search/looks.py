@@ -1,0 +1,94 @@
+"""When it is looked at what hypotheses need, where that is long work.
+
+Where plans have to be followed (`automaton.plans`), it takes longer to know what a hypothesis needs
+than to extend it. So that is looked at in every step only when room is scarce. In between a
+hypothesis may get where no plan leads on; if that becomes of all, the sentence is searched again,
+and looked at in every step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexbeam.search.arrays import IntArray
+from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.shortest_paths import NEVER
+from lexbeam.search.automaton.states import States
+
+_MOST_LEFT_OUT = 24
+"""So many steps are left out at most between two looks."""
+
+_ROOM_FOR_EACH = 4
+"""The tokens to spare that allow for each of these steps."""
+
+
+class Looks:
+    """When the sentences of a batch are looked at next."""
+
+    def __init__(
+        self, remaining: RemainingTokens | None, sentences: int, leaves_out: bool = True
+    ) -> None:
+        """Look at some steps only, or, unless anything may be left out, at every one."""
+        self._remaining = remaining
+        self._leaves_out = leaves_out
+        self._sentences = np.arange(sentences)
+        self._next = np.zeros(sentences, np.int64)
+
+    def keep(self, sentences: IntArray) -> None:
+        """Forget the other sentences."""
+        self._sentences = self._sentences[sentences]
+        self._next = self._next[sentences]
+
+    def may_have_lost(self, sentence: int) -> bool:
+        """Return whether an output of a sentence of the batch may be lost for lack of a look."""
+        return self._leaves_out and self._follows_plans(sentence)
+
+    def first_steps(self, limits: IntArray) -> IntArray:
+        """Return the steps from which on sentences have to be looked at. # shape: (sentences,)."""
+        if self._remaining is None:
+            return np.full(len(limits), NEVER)
+        tight_from = self._remaining.tight_from(limits, self._sentences)
+        if not self._leaves_out:
+            follows = [self._follows_plans(each) for each in self._sentences.tolist()]
+            tight_from = np.where(follows, 0, tight_from)
+        first: IntArray = np.maximum(tight_from, self._next)
+        return first
+
+    def look_now(self, sentences: IntArray, step: int) -> None:
+        """Look at some sentences from a step on, whatever was to be left out."""
+        self._next[sentences] = np.minimum(self._next[sentences], step)
+
+    def look_at_hypotheses(self, here: States, sentence: IntArray, left: IntArray) -> IntArray:
+        """Return how much room hypotheses have at least beyond what they need.
+
+        ``here`` are their states, ``sentence`` says whose they are, ``left`` how many tokens each
+        may still take. `NEVER` where it is not known. # shape: (sentences,)
+        """
+        spare = np.full(len(self._sentences), NEVER)
+        away = [self._may_leave_out(each) for each in sentence.tolist()]
+        rows = np.flatnonzero(away)
+        if len(rows) and self._remaining is not None:
+            numbers = sentence[rows]
+            need = self._remaining.needs(here.take(rows), self._sentences[numbers])
+            np.minimum.at(spare, numbers, left[rows] - need)
+        return spare
+
+    def leave_out(self, spare: IntArray, first: int) -> bool:
+        """Leave out steps from the ``first`` on; return whether there are any to leave out.
+
+        ``spare`` is how much room each sentence has at least; `NEVER`: nobody knows.
+        """
+        steps = np.clip(spare // _ROOM_FOR_EACH, 0, _MOST_LEFT_OUT)
+        steps[spare == NEVER] = 0
+        for row in np.flatnonzero(steps).tolist():
+            steps[row] *= self._may_leave_out(row)
+        self._next = np.where(steps > 0, first + steps, self._next)
+        return bool(steps.any())
+
+    def _may_leave_out(self, row: int) -> bool:
+        """Return whether steps of a sentence may be left out, given its row."""
+        may_look_away = self._remaining is not None and self._remaining.may_look_away
+        return self._leaves_out and may_look_away and may_look_away(int(self._sentences[row]))
+
+    def _follows_plans(self, sentence: int) -> bool:
+        return self._remaining is not None and self._remaining.follows_plans(sentence)
