@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fuzz.campaign import Failure, Kind
 from fuzz.token_drawing import draw
@@ -25,6 +26,7 @@ from lexbeam.errors import ConstraintError, SettingError
 from lexbeam.search import Hypothesis, decode, kernel
 
 MOST_SECONDS = 20.0
+MORE_ROOM = 25
 Outputs = list[list[Hypothesis]]
 
 
@@ -38,6 +40,8 @@ def check(problem: Problem) -> Iterator[Failure]:
             yield found
         elif found is not None:
             yield from check_outputs(problem, sentence, found[0])
+            if problem.roomy:
+                yield from check_more_room(problem, sentence)
     possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
     together: Outputs | Failure | None = [found for found in alone if found]
     if len(possible) > 1:
@@ -95,6 +99,15 @@ def check_outputs(
         yield Failure("the best comes first", f"{list(zip(ranks, outputs, strict=True))}")
     if problem.exhaustive:
         yield from check_best(problem, sentence, ranks, outputs)
+
+
+def check_more_room(problem: Problem, sentence: Sentence) -> Iterator[Failure]:
+    """Check that a search which has found something does so with more room, too."""
+    roomier = replace(sentence, limit=2 * sentence.limit + MORE_ROOM)
+    try:
+        decode(make_scorer(problem), **arguments(problem, [roomier]))
+    except ConstraintError as error:
+        yield Failure("more room is never too much", f"max_length {roomier.limit}: {error}")
 
 
 def check_best(

@@ -19,7 +19,7 @@ LONGEST = {2: 9, 3: 6, 4: 5, 5: 4}
 def draw(random: Random) -> Problem:
     """Draw a problem: mostly a small one."""
     drawn = random.random()
-    if drawn < 0.005:
+    if drawn < 0.015:
         return _draw_roomy(random, random.randint(4, 12), (1, 1, 2, 3, 5))
     if drawn < 0.06:
         return _draw_roomy(random, random.randint(3, 6), (1, 1, 2))

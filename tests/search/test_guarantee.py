@@ -273,3 +273,17 @@ def test_plans_whose_fillers_lead_round_in_a_circle_end() -> None:
         length_penalty=0.0,
     )
     assert all(found[0][0].met)
+
+
+@pytest.mark.parametrize("longest", [41, 101, 150])
+def test_more_room_does_not_hide_the_way(longest: int) -> None:
+    """With room for 101 tokens the plan was looked for in a narrower beam, and not found."""
+    first = (Form((3, 1)), Form((2, 9)), Form((5,), first=True))
+    near = Pattern((first, (Form((0,)), Form((9,))), (Form((5,)),)), within=0)
+    other = (Form((9, 5)), Form((6, 4, 5), first=True)), (Form((6, 1)), Form((10,))), (Form((8,)),)
+    demands = [near] * 4 + [Pattern(other, within=5), gap((7,), (10, 8), (10, 8), within=0)]
+    scorer = HistoryScorer(12, eos=11, seed=8526)
+    found = decode(
+        scorer, ["s000"], [demands], [[(9,)]], max_length=longest, beam_size=10, algorithm="gbs"
+    )
+    assert all(found[0][0].met)

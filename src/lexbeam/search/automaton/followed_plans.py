@@ -186,8 +186,9 @@ class FollowedPlans:
         if ask(start).shape[1] > 2 * MOST_ASKED:
             ask = self._moves.ask_best
         enough = int(self._enough.needs(start)[0])
+        # More room must not make the beam narrower.
+        tries = max(ask(start).shape[1], 1) * max(min(limit, enough), 1)
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
-        tries = max(ask(start).shape[1], 1) * max(limit, 1)
         width = min(max(self._most_tries // tries, 4), _WIDTH)
         for step in range(limit):
             after, forbidden = self._moves.look_ahead(beam, ask(beam))
