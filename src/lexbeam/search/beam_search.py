@@ -19,12 +19,17 @@ from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
-from lexbeam.search.drafting import Batch, Drafted, FindDisplaced, draft_batch
-from lexbeam.search.feasibility import count_sets, need_after_prefix
+from lexbeam.search.drafting import (
+    Batch,
+    Drafted,
+    FindDisplaced,
+    compile_what_is_possible,
+    draft_batch,
+)
+from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
@@ -118,13 +123,14 @@ def _search(
     search = Search(batch, drafted, observer, attends)
     found = search.run()
     if search.lost and insists:
-        again = _search_again(batch, drafted, search.lost, observer, attends)
+        again = _search_again(batch, requests, drafted, search.lost, observer, attends)
         found = [other or each for each, other in zip(found, again, strict=True)]
     return found
 
 
 def _search_again(
     batch: Batch,
+    requests: Sequence[Request],
     drafted: Drafted,
     sentences: Sequence[int],
     observer: Callable[[ObservedStep], object] | None,
@@ -134,17 +140,11 @@ def _search_again(
 
     A plan for the whole of each is looked for first; then there is always one to follow.
     """
-    scorer, requests = batch.scorer, drafted.compiled.requests
-    state = drafted.state
+    scorer, asked, state = batch.scorer, list(drafted.compiled.requests), drafted.state
     if not can_restart(scorer):
-        state = scorer.start(batch.sources, [request.tokens for request in requests])
-    others = np.setdiff1d(np.arange(len(requests)), sentences).tolist()
-    automaton = drafted.compiled.automaton
-    assert automaton is not None
-    remaining = RemainingTokens(automaton, scorer.vocabulary_size, *read_ends(scorer))
-    for i in sentences:
-        need_after_prefix(i, requests[i], automaton, remaining, int(batch.limits[i]))
-    compiled = drafted.compiled._replace(remaining=remaining)
+        state = scorer.start(batch.sources, [request.tokens for request in asked])
+    others = np.setdiff1d(np.arange(len(asked)), sentences).tolist()
+    compiled = compile_what_is_possible(batch, asked, requests, sentences)
     drafted = drafted._replace(compiled=compiled, state=state, answered=others)
     return Search(batch, drafted, observer, attends, looks_away=False).run()
 

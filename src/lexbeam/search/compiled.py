@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from lexbeam.search.arrays import IntArray
@@ -23,9 +23,13 @@ class Compiled(NamedTuple):
 
 
 def compile_requests(
-    scorer: Scorer, requests: Sequence[Request], limits: IntArray, words: WordBoundaries | None
+    scorer: Scorer,
+    requests: Sequence[Request],
+    limits: IntArray,
+    words: WordBoundaries | None,
+    certain: Collection[int] = (),
 ) -> Compiled:
-    """Compile what is asked of a batch.
+    """Compile what is asked of a batch; of ``certain`` sentences a plan is looked for.
 
     Raises:
         ConstraintError: something can't be met within the length limits.
@@ -41,5 +45,5 @@ def compile_requests(
             scorer.eos,
         )
         remaining = RemainingTokens(automaton, scorer.vocabulary_size, *read_ends(scorer))
-    refuse_impossible(requests, limits, automaton, remaining)
+    refuse_impossible(requests, limits, automaton, remaining, certain)
     return Compiled(requests, automaton, remaining)

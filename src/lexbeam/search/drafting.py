@@ -8,7 +8,7 @@ is not searched. The model reads each source once for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,18 +93,21 @@ def draft_batch(
             avoid_more(each, displaced[i] or (), i, held) if displaced.get(i) else each
             for i, each in enumerate(requests)
         ]
-        compiled = _compile_what_is_possible(batch, asked, requests)
+        compiled = compile_what_is_possible(batch, asked, requests)
     answered = [sentence for sentence, each in displaced.items() if each is None]
     return Drafted(compiled, state, draft, outputs, answered)
 
 
-def _compile_what_is_possible(
-    batch: Batch, asked: list[Request], given: Sequence[Request]
+def compile_what_is_possible(
+    batch: Batch, asked: list[Request], given: Sequence[Request], certain: Collection[int] = ()
 ) -> Compiled:
-    """Compile what is asked of a batch, and what was given of sentences that are impossible so."""
+    """Compile what is asked of a batch, and what was given of sentences that are impossible so.
+
+    Of ``certain`` sentences it is found out for certain.
+    """
     while True:
         try:
-            return compile_requests(batch.scorer, asked, batch.limits, batch.words)
+            return compile_requests(batch.scorer, asked, batch.limits, batch.words, certain)
         except ConstraintError as error:
             at = error.sentence
             if at is None or asked[at] is given[at]:

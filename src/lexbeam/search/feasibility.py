@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 import numpy as np
@@ -26,16 +26,20 @@ def refuse_impossible(
     limits: IntArray,
     automaton: Automaton | None,
     remaining: RemainingTokens | None,
+    certain: Collection[int] = (),
 ) -> None:
-    """Raise unless every sentence has an output that keeps to its request and its limit."""
+    """Raise unless every sentence has an output that keeps to its request and its limit.
+
+    Where there is much room, that is taken for granted but for ``certain`` sentences.
+    """
     for sentence, (request, limit) in enumerate(zip(requests, limits.tolist(), strict=True)):
         _refuse_too_long(sentence, request, limit)
         if automaton is None or remaining is None:
             continue
         counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
         tight = len(request.prefix) + remaining.most_needed[sentence] > limit
-        if tight or (counted and request.prefix):
-            need = need_after_prefix(sentence, request, automaton, remaining, limit)
+        if tight or (counted and request.prefix) or sentence in certain:
+            need = _need_after_prefix(sentence, request, automaton, remaining, limit)
             _refuse_need(sentence, request, limit, need)
 
 
@@ -79,7 +83,7 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
         )
 
 
-def need_after_prefix(
+def _need_after_prefix(
     sentence: int, request: Request, automaton: Automaton, remaining: RemainingTokens, limit: int
 ) -> int:
     """Return how many tokens an output needs after its prefix before it may end."""

@@ -221,7 +221,7 @@ class LengthLimit:
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
                 :, None
             ]
-        if self.looks.leave_out(self._least_spare, self._step + 1):
+        if self.looks.leave_out(self.looks.may_leave_out(self._least_spare), self._step + 1):
             self._find_first_steps()
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 

@@ -59,18 +59,17 @@ class Looks:
         self._next[sentences] = np.minimum(self._next[sentences], step)
 
     def look_at_hypotheses(self, here: States, sentence: IntArray, left: IntArray) -> IntArray:
-        """Return how much room hypotheses have at least beyond what they need.
+        """Return how much room hypotheses seem to have at least beyond what they need.
 
         ``here`` are their states, ``sentence`` says whose they are, ``left`` how many tokens each
         may still take. `NEVER` where it is not known. # shape: (sentences,)
         """
         spare = np.full(len(self._sentences), NEVER)
-        away = [self._may_leave_out(each) for each in sentence.tolist()]
-        rows = np.flatnonzero(away)
-        if len(rows) and self._remaining is not None:
-            numbers = sentence[rows]
-            need = self._remaining.needs(here.take(rows), self._sentences[numbers])
-            np.minimum.at(spare, numbers, left[rows] - need)
+        for row in set(sentence.tolist()):
+            number, rows = int(self._sentences[row]), np.flatnonzero(sentence == row)
+            if self._remaining is not None and self.may_have_lost(number):
+                guessed = self._remaining.guess_spare(number, here.take(rows), left[rows])
+                spare[row] = guessed.min()
         return spare
 
     def leave_out(self, spare: IntArray, first: int) -> bool:
@@ -80,15 +79,23 @@ class Looks:
         """
         steps = np.clip(spare // _ROOM_FOR_EACH, 0, _MOST_LEFT_OUT)
         steps[spare == NEVER] = 0
-        for row in np.flatnonzero(steps).tolist():
-            steps[row] *= self._may_leave_out(row)
         self._next = np.where(steps > 0, first + steps, self._next)
         return bool(steps.any())
 
+    def may_leave_out(self, spare: IntArray) -> IntArray:
+        """Return the room of sentences that may be left out after they were looked at.
+
+        There has to be time to follow plans anew. # shape: (sentences,)
+        """
+        away = [self._may_leave_out(row) for row in range(len(spare))]
+        usable: IntArray = np.where(away, spare, NEVER)
+        return usable
+
     def _may_leave_out(self, row: int) -> bool:
         """Return whether steps of a sentence may be left out, given its row."""
-        may_look_away = self._remaining is not None and self._remaining.may_look_away
-        return self._leaves_out and may_look_away and may_look_away(int(self._sentences[row]))
+        if self._remaining is None or not self._leaves_out:
+            return False
+        return self._remaining.may_look_away(int(self._sentences[row]))
 
     def _follows_plans(self, sentence: int) -> bool:
         return self._remaining is not None and self._remaining.follows_plans(sentence)

@@ -22,7 +22,7 @@ from lexbeam.translation.excess import Excess, find_excess, leave_to_others, lim
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
-from lexbeam.translation.spelled import forms_of
+from lexbeam.translation.spelled import SpelledConstraint, forms_of
 from lexbeam.translation.spoilt import may_search_again
 
 REPAIRS = 8
@@ -236,14 +236,16 @@ def _invented(document: Document, sentence: SentenceState, text: str) -> list[Sp
 def _respell_missing(document: Document, sentence: SentenceState, also_given_up: bool) -> bool:
     """Give phrases a space of their own where they ran into the word before.
 
-    What the search itself gave up ran into nothing, but may be worth its cost with a space.
-    Return whether there was anything to do.
+    What the search itself gave up ran into nothing. A sign, or what the vocabulary can't write,
+    may be worth its cost with a space; words have one. Return whether there was anything to do.
     """
     changed = False
-    given_up: set[int] = set()
-    if not also_given_up:
-        searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
-        given_up = {piece.unit for piece, met in searched if not met}
+    searched = zip(sentence.searched, sentence.best.met, strict=False)  # a free search has none
+    given_up = {
+        piece.unit
+        for piece, met in searched
+        if not met and not (also_given_up and _may_lack_a_space(document.demand(piece.unit)))
+    }
     for _, units in _unmet(document, sentence):
         for unit in (unit for unit in units if unit not in given_up | sentence.left):
             demand = document.demand(unit)
@@ -251,6 +253,11 @@ def _respell_missing(document: Document, sentence: SentenceState, also_given_up:
             changed |= respelled != demand
             document.demands[document.units[unit]] = respelled
     return changed
+
+
+def _may_lack_a_space(demand: SpelledConstraint) -> bool:
+    """Return whether something that is demanded is written in other ways than words are."""
+    return any(way.is_rewritten or not way.surface[:1].isalnum() for way in demand.spellings)
 
 
 def _require_more(document: Document, sentence: SentenceState) -> bool:

@@ -218,9 +218,9 @@ def test_of_a_sentence_that_is_searched_again_the_second_search_is_shown(
     again: list[list[int]] = []
     search_again = beam_search._search_again
 
-    def noted(batch: Any, drafted: Any, sentences: list[int], *others: Any) -> Any:
+    def noted(batch: Any, asked: Any, drafted: Any, sentences: list[int], *others: Any) -> Any:
         again.append(sentences)
-        return search_again(batch, drafted, sentences, *others)
+        return search_again(batch, asked, drafted, sentences, *others)
 
     monkeypatch.setattr(beam_search, "_search_again", noted)
     counted = Pattern(((Form((2,)), Form((2, 3))),), may_overlap=True, exact=True)

@@ -49,6 +49,10 @@ class FollowedPlans:
         self._tries_left = self._most_tries // 3
         self._least_refused = 0  # what was too long when nothing was short enough to be followed
 
+    def guess_needs(self, states: States) -> IntArray:
+        """Return about how many tokens states need; what is demanded may be in its own way."""
+        return self._enough.needs(states)
+
     @property
     def has_much_time(self) -> bool:
         """Whether at least half of what may be tried to follow plans has not been tried yet."""

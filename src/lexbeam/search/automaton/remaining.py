@@ -31,6 +31,8 @@ _MOST_STATES_AT_ONCE = 1 << 11
 _MOST_HELPFUL = 96
 """Of more tokens than this only some are asked for."""
 _MOST_BITS_OF_KEYS = 40
+_TIMES_GUESSED, _MORE_THAN_GUESSED = 2, 16
+"""So many times the tokens that seem to be needed, and so many more, are enough, as far as seen."""
 _MOST_TO_GO_ON = 16
 """Tokens after which a word that may not end can have become one that may, far more than seen."""
 
@@ -163,6 +165,16 @@ class RemainingTokens:
         Then `most_needed` is a guess.
         """
         return self._solve(sentence) is None and not self._is_proven(sentence)
+
+    def guess_spare(self, sentence: int, states: States, left: IntArray | int) -> IntArray:
+        """Return how much room states seem to have beyond what they need, if plans are followed.
+
+        It is quickly said, and mostly right: twice what seems to be needed is left for that.
+        ``left`` is how many tokens each may still take. # shape: as the states, (states,)
+        """
+        need = self._plan(sentence).guess_needs(states)
+        spare: IntArray = left - _TIMES_GUESSED * need - _MORE_THAN_GUESSED
+        return spare
 
     def may_look_away(self, sentence: int) -> bool:
         """Return whether plans are followed, and there is time to begin anew.
