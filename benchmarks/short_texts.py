@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     options = parser.parse_args()
     one, kind = translator(options.model), text_kind(options.model)
-    if options.model != "random":  # The dictionary is read once.
-        one.translate("The house.", [{"lemma": "Haus" if options.model == "en-de" else "casa"}])
+    language, word = ("pt", "casa") if options.model == "en-pt" else ("de", "Haus")
+    one.translate("The house.", [{"lemma": word, "language": language}])  # It is read once.
 
     @cache
     def free_seconds(characters: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -34,6 +35,7 @@ def refuse_impossible(
     """
     for sentence, (request, limit) in enumerate(zip(requests, limits.tolist(), strict=True)):
         _refuse_too_long(sentence, request, limit)
+        _refuse_two_ends(sentence, request)
         if automaton is None or remaining is None:
             continue
         counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
@@ -59,6 +61,24 @@ def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:
             raise ConstraintError(
                 f"{name} {{}} has {len(tokens)} tokens, more than max_length {limit}",
                 subject,
+                sentence=sentence,
+            )
+
+
+def _refuse_two_ends(sentence: int, request: Request) -> None:
+    """Raise if an output would have to end in two ways."""
+    ends = [
+        (phrase, subject)
+        for phrase, subject in zip(request.phrases, request.subjects, strict=True)
+        if isinstance(phrase, Pattern) and phrase.last and phrase.penalty is None
+    ]
+    for (one, first), (other, second) in combinations(ends, 2):
+        forms = [[form.tokens for form in pattern.parts[-1]] for pattern in (one, other)]
+        if not any(a[-len(b) :] == b or b[-len(a) :] == a for a, b in product(*forms)):
+            raise ConstraintError(
+                "phrases {} and {} can't both be the end of the output",
+                first,
+                second,
                 sentence=sentence,
             )
 

@@ -141,9 +141,12 @@ def _search_drafted(
         )
         for each in sentences
     ]
+    displaces = any(each.displaced for each in sentences)
     try:
         found = (yield jobs) if jobs else []
     except ConstraintError:
+        if not displaces:  # What drafts displace is left to them by the search itself.
+            raise
         for each in sentences:
             each.displaced = []
         yield from document.search(sentences)

@@ -183,7 +183,7 @@ class FollowedPlans:
         """
         beam, parents = start, []
         sizes = (size for size, _ in self._automaton.layouts[self._sentence].hard_tokens)
-        patience = max(sizes, default=0) + 2 * MOST_TO_GO_ON
+        patience = max(sizes, default=0) + MOST_TO_GO_ON
         least, found_at = NEVER, 0
         levels = [self._moves.keys(start)]
         ask = self._moves.ask_all
