@@ -10,6 +10,7 @@ import pytest
 
 from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
+from lexbeam.text.phrases import Spelling
 from lexbeam.translation import repair as repairing
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.repair import (
@@ -171,3 +172,54 @@ def test_what_was_searched_for_just_so_is_not_searched_again(
     )
     assert [[each.max_length for each in jobs] for jobs in repairing.repair(document)] == [[5], [6]]
     assert searched == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("unmet", "from_source", "avoided", "broken", "much"),
+    [
+        ([], [], False, False, False),
+        ([None], [], False, True, False),
+        ([3.0], [], False, False, False),
+        ([3.0, None], [], False, True, False),
+        ([10.0], [], False, False, True),
+        ([], [True], False, False, False),
+        ([], [True, False], False, True, False),
+        ([], [], True, True, False),
+    ],
+)
+def test_what_a_sentence_has_to_be_searched_again_for(
+    monkeypatch: pytest.MonkeyPatch,
+    unmet: list[float | None],
+    from_source: list[bool],
+    avoided: bool,
+    broken: bool,
+    much: bool,
+) -> None:
+    """``unmet`` are the penalties of what is missing; None: it can't be given up."""
+    demands = [SimpleNamespace(asked=SimpleNamespace(soft=each)) for each in unmet]
+    units = list(range(len(unmet)))
+    monkeypatch.setattr(repairing, "_unmet", lambda *_: [(None, units)])
+    monkeypatch.setattr(repairing, "may_search_again", lambda *_: False)
+    document: Any = SimpleNamespace(
+        demand=lambda unit: demands[unit],
+        is_soft=lambda unit: unmet[unit] is not None,
+        demands=[SimpleNamespace(asked=SimpleNamespace(is_from_source=e)) for e in from_source],
+        text_of=lambda *_: "",
+        avoidance=SimpleNamespace(find=lambda _: [(0, 1)] if avoided else []),
+    )
+    sentence: Any = SimpleNamespace(hypotheses=[None], searched=[])
+    excess: Any = [SimpleNamespace(numbers=range(len(from_source)))] if from_source else []
+    assert repairing._breaks_a_promise(document, sentence, excess) == broken
+    assert repairing._gave_up_much(document, sentence) == much
+    assert repairing._may_search(document, sentence, excess) == (broken or much)
+    assert repairing._is_worth_it(document, sentence) == much
+
+
+@pytest.mark.parametrize(
+    ("surface", "written", "lacks"),
+    [("Haus", "", False), ("→", "", True), ("½ x", "1/2 x", True), ("(x)", "", True)],
+)
+def test_signs_may_lack_a_space_and_words_have_one(surface: str, written: str, lacks: bool) -> None:
+    spelling = Spelling((5,), surface, written=written)
+    demand: Any = SimpleNamespace(spellings=[spelling])
+    assert repairing._may_lack_a_space(demand) == lacks
