@@ -221,19 +221,19 @@ class LengthLimit:
             closed[:, -helpful:] |= ((top_scores > -np.inf).any(axis=1) | asked.any(axis=1))[
                 :, None
             ]
-        if self.looks.leave_out(self.looks.may_leave_out(self._least_spare), self._step + 1):
+        if self.looks.leave_out(self._least_spare, self._step + 1):
             self._find_first_steps()
         return np.where(closed, PAD, tokens), scores._replace(top_scores=top_scores)
 
     def _look_at_hypotheses(self, here: States, sentence: IntArray) -> None:
-        """Find out what hypotheses need that were not looked at for some steps.
+        """Guess what hypotheses need that were not looked at for some steps.
 
-        Where all of a sentence have much room, what may follow them is not looked at either.
+        Where all of a sentence seem to have much room, nothing more is looked at.
         """
         rows = np.flatnonzero(self._step == self._tight_from[sentence])
         left = (self.limits - self._step)[sentence[rows]]
         spare = self.looks.look_at_hypotheses(here.take(rows), sentence[rows], left)
-        if self.looks.leave_out(spare, self._step):
+        if self.looks.leave_out(spare, self._step, is_guess=True):
             self._find_first_steps()
             self.set_step(self._step)
 

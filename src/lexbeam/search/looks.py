@@ -72,27 +72,21 @@ class Looks:
                 spare[row] = guessed.min()
         return spare
 
-    def leave_out(self, spare: IntArray, first: int) -> bool:
+    def leave_out(self, spare: IntArray, first: int, is_guess: bool = False) -> bool:
         """Leave out steps from the ``first`` on; return whether there are any to leave out.
 
-        ``spare`` is how much room each sentence has at least; `NEVER`: nobody knows.
+        ``spare`` is how much room each sentence has at least; `NEVER`: nobody knows. Unless it is
+        a guess, plans were followed for it, and there has to be time to follow others.
         """
         steps = np.clip(spare // _ROOM_FOR_EACH, 0, _MOST_LEFT_OUT)
         steps[spare == NEVER] = 0
+        for row in np.flatnonzero(steps).tolist():
+            steps[row] *= is_guess or self._has_time(row)
         self._next = np.where(steps > 0, first + steps, self._next)
         return bool(steps.any())
 
-    def may_leave_out(self, spare: IntArray) -> IntArray:
-        """Return the room of sentences that may be left out after they were looked at.
-
-        There has to be time to follow plans anew. # shape: (sentences,)
-        """
-        away = [self._may_leave_out(row) for row in range(len(spare))]
-        usable: IntArray = np.where(away, spare, NEVER)
-        return usable
-
-    def _may_leave_out(self, row: int) -> bool:
-        """Return whether steps of a sentence may be left out, given its row."""
+    def _has_time(self, row: int) -> bool:
+        """Return whether plans of a sentence are followed, and may be again, given its row."""
         if self._remaining is None or not self._leaves_out:
             return False
         return self._remaining.may_look_away(int(self._sentences[row]))
