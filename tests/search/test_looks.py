@@ -117,7 +117,7 @@ def test_where_there_is_room_plans_are_not_followed_in_every_step(
 
     monkeypatch.setattr(RemainingTokens, "needs", note)
     some = count_looks()
-    monkeypatch.setattr(Looks, "leave_out", lambda *_: False)
+    monkeypatch.setattr(Looks, "leave_out", lambda *_, **__: False)
     assert not searched_again
     assert some < count_looks() / 2
 
