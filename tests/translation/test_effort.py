@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from lexbeam.translation.jobs import Job, JobGenerator
 
 PLAIN = Job((1,), ((2, 3),))
 TIED = Job((1,), ((2, 3),), ties={0: (0,)})
+DRAFTED: Any = SimpleNamespace(find=lambda _: None)
 FREE = Job((1,), max_length=30)
 
 
@@ -36,6 +39,8 @@ def gap(**settings: Any) -> Job:
         (Job((1,), (Pattern(((Form((2,)), Form((4,))),)),)), [found(10)], 10),
         (FREE, [found(10)], 4),
         (FREE, [], 12),
+        (replace(TIED, max_length=30), [], 60),
+        (replace(TIED, source=(1,) * 5, displacement=DRAFTED), [], 2),
     ],
 )
 def test_what_takes_longer_counts_more(

@@ -163,15 +163,49 @@ def test_what_was_searched_for_just_so_is_not_searched_again(
     def job(*_: object, insists: bool) -> Job:
         return Job((1, 2), max_length=next(lengths), insists=insists)
 
-    def take(sentences: Any, found: Any) -> None:
-        assert found is None
+    def take(sentences: Any, _: Any) -> None:
         searched.append(len(sentences))
 
     document: Any = SimpleNamespace(
         sentences=[SimpleNamespace(searched=[], sought=[])], job=job, take=take
     )
-    assert [[each.max_length for each in jobs] for jobs in repairing.repair(document)] == [[5], [6]]
+    generator = repairing.repair(document)
+    assert [each.max_length for each in next(generator)] == [5]
+    found = [Hypothesis([7], -1.0, -1.0, [], True)]
+    assert [each.max_length for each in generator.send([found])] == [6]
+    with pytest.raises(StopIteration):
+        generator.send([found])
     assert searched == [1, 1]
+
+
+def test_what_is_not_found_and_nobody_insists_on_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("_respell_missing", "_require_more", "recount", "limit_excess"):
+        monkeypatch.setattr(repairing, name, lambda *_: False)
+    monkeypatch.setattr(repairing, "find_excess", lambda _: [])
+    monkeypatch.setattr(repairing, "leave_to_others", lambda *_: False)
+    monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
+    monkeypatch.setattr(repairing, "_may_search", lambda *_: True)
+    monkeypatch.setattr(repairing, "_breaks_a_promise", lambda _, each, __: each.number == 1)
+    sentences = [SimpleNamespace(number=number, sought=[]) for number in range(3)]
+    taken: list[int] = []
+
+    def job(sentence: Any, *_: object, insists: bool) -> Job:
+        return Job((sentence.number, len(taken)), insists=insists)
+
+    def take(some: Any, _: Any) -> None:
+        taken.extend(each.number for each in some)
+
+    document: Any = SimpleNamespace(sentences=sentences, job=job, take=take)
+    generator = repairing.repair(document)
+    found = [Hypothesis([7], -1.0, -1.0, [], True)]
+    assert [each.insists for each in next(generator)] == [False, True, False]
+    generator.send([[], found, found])
+    assert taken == [1, 2]
+    with pytest.raises(StopIteration):  # Where nothing is found at all, that was all.
+        generator.send([[], [], []])
+    assert taken == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -86,13 +86,13 @@ def decode(
         starting: marks those that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
         marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
-        observer: is called after every step with what it did.
+        observer: is shown every step; what is searched again begins again with step 0.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
-        insists: search in another way for what was not found; else there may be no output.
+        insists: search again for what length limits have lost; else its list is empty.
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -73,14 +73,20 @@ def _refuse_two_ends(sentence: int, request: Request) -> None:
         if isinstance(phrase, Pattern) and phrase.last and phrase.penalty is None
     ]
     for (one, first), (other, second) in combinations(ends, 2):
-        forms = [[form.tokens for form in pattern.parts[-1]] for pattern in (one, other)]
-        if not any(a[-len(b) :] == b or b[-len(a) :] == a for a, b in product(*forms)):
+        if not _share_an_end(one, other):
             raise ConstraintError(
                 "phrases {} and {} can't both be the end of the output",
                 first,
                 second,
                 sentence=sentence,
             )
+
+
+def _share_an_end(one: Pattern, other: Pattern) -> bool:
+    """Return whether a form of one of two last parts ends with a form of the other."""
+    forms = [{form.tokens for form in pattern.parts[-1]} for pattern in (one, other)]
+    ends = [{form[i:] for form in each for i in range(len(form))} for each in forms]
+    return bool(forms[0] & ends[1] or forms[1] & ends[0])
 
 
 def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None:

@@ -205,15 +205,15 @@ class LengthLimit:
             return is_late
 
         rows = np.arange(len(tokens))
+        # A sentence alone is proposed as many more as its own phrases have tokens.
+        proposed = most + self._remaining.alphabets[self._sentences[sentence]]
         if self._remaining.is_tabulated(self._sentences[sentence]):  # It is no work to know it.
             is_late = late(rows, np.concatenate((scores.top_ids, tokens), axis=1))
             width = scores.top_ids.shape[1]
             in_time, closed = ~is_late[:, :width], is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
-            in_time, closed = _first_in_time(scores.top_ids, tokens, late, most)
-        # A sentence alone is proposed as many more as its own phrases have tokens.
-        proposed = most + self._remaining.alphabets[self._sentences[sentence]]
+            in_time, closed = _first_in_time(scores.top_ids, tokens, late, most, proposed)
         in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         if helpful:  # They are asked for in case that nothing else is at hand.
@@ -269,21 +269,27 @@ class LengthLimit:
 
 
 def _first_in_time(
-    ids: IntArray, others: IntArray, late: Callable[[IntArray, IntArray], BoolArray], most: IntArray
+    ids: IntArray,
+    others: IntArray,
+    late: Callable[[IntArray, IntArray], BoolArray],
+    most: IntArray,
+    proposed: IntArray,
 ) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
     What stands behind them is not looked at: mostly the first ones are in time, and it may be
-    long work to know that a token is. Also return which of the others are late.
+    long work to know that a token is. Nor are tokens behind those ``proposed`` for the row. Also
+    return which of the others are late.
     """
     in_time = np.zeros(ids.shape, np.bool_)
-    rows = np.arange(len(ids))
+    rows, columns = np.arange(len(ids)), np.arange(ids.shape[1])
     width = min(int(most.max(initial=0)), ids.shape[1])
-    is_late = late(rows, np.concatenate((ids[:, :width], others), axis=1))
+    first = np.where(columns[:width] < most[:, None], ids[:, :width], PAD)
+    is_late = late(rows, np.concatenate((first, others), axis=1))
     in_time[:, :width] = ~is_late[:, :width]
-    in_time &= in_time.cumsum(axis=1) <= most[:, None]
     rows = rows[in_time.sum(axis=1) < most]
-    if len(rows) and ids.shape[1] > width:
-        in_time[rows, width:] = ~late(rows, ids[rows, width:])
+    behind = (columns >= most[rows, None]) & (columns < proposed[rows, None])
+    if behind.any():
+        in_time[rows] |= ~late(rows, np.where(behind, ids[rows], PAD))
         in_time[rows] &= in_time[rows].cumsum(axis=1) <= most[rows, None]
     return in_time, is_late[:, width:]

@@ -54,8 +54,12 @@ class Effort:
     def count(self, jobs: Sequence[Job], found: Sequence[Sequence[Hypothesis]]) -> None:
         """Count what was found for some jobs."""
         for job, hypotheses in zip(jobs, found, strict=True):
-            tokens = _tokens_written(hypotheses) if hypotheses else job.max_length
-            self.written += _weight(job) * tokens
+            if hypotheses:
+                self.written += _weight(job) * _tokens_written(hypotheses)
+            elif job.displacement is not None:  # A draft has everything: nothing was searched.
+                self.written += _OF_FREE * len(job.source)
+            else:
+                self.written += _weight(job) * job.max_length
 
 
 def _weight(job: Job) -> float:

@@ -179,7 +179,7 @@ class BatchDecoder:
     def _run_batch(self, jobs: list[Job]) -> Found:
         """Search for jobs of equal settings; one that is refused is taken out of the batch.
 
-        The search refuses before it begins, so what was refused costs the others next to nothing.
+        The search mostly refuses before it begins, so that this costs the others next to nothing.
         Where an error does not say which job is at fault, the batch is halved to find out.
         """
         found: Found = [[] for _ in jobs]

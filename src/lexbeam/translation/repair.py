@@ -68,10 +68,14 @@ def repair(document: Document) -> JobGenerator[None]:
             return
         searched += jobs
         try:
-            document.take(broken, (yield jobs))
+            found = yield jobs
         except InputError:
-            if not leave_to_others(document, excessive):
-                return
+            found = [[] for _ in jobs]
+        # What nobody insists on and was not found is left as it is.
+        better = [i for i, each in enumerate(found) if each]
+        document.take([broken[i] for i in better], [found[i] for i in better])
+        if not better and not leave_to_others(document, excessive):
+            return
 
 
 def drop_unmet_soft(document: Document) -> JobGenerator[None]:
