@@ -187,6 +187,7 @@ def test_what_is_not_found_and_nobody_insists_on_stays_as_it_is(
     monkeypatch.setattr(repairing, "leave_to_others", lambda *_: False)
     monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
     monkeypatch.setattr(repairing, "_may_search", lambda *_: True)
+    monkeypatch.setattr(repairing, "_is_worth_it", lambda *_: False)
     monkeypatch.setattr(repairing, "_breaks_a_promise", lambda _, each, __: each.number == 1)
     sentences = [SimpleNamespace(number=number, sought=[]) for number in range(3)]
     taken: list[int] = []
