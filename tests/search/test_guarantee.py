@@ -287,3 +287,26 @@ def test_more_room_does_not_hide_the_way(longest: int) -> None:
         scorer, ["s000"], [demands], [[(9,)]], max_length=longest, beam_size=10, algorithm="gbs"
     )
     assert all(found[0][0].met)
+
+
+@pytest.mark.parametrize("longest", [3, 8])
+def test_a_beginning_behind_which_nothing_can_be_said_is_not_taken(longest: int) -> None:
+    """With one hypothesis the beginning was 1, which no word can follow in this vocabulary."""
+    table = np.log(np.random.default_rng(965).dirichlet(np.full(3, 0.7), 3))
+    demands = [
+        Pattern(((Form((1,)), Form((0,), first=True)), (Form((0,)),))),
+        Pattern(((Form((1,), first=True), Form((0,), first=True)),)),
+    ]
+    found = decode(
+        TableScorer(table, bos=0, eos=2),
+        ["s000"],
+        [demands],
+        max_length=longest,
+        boundary=[0, 0, 1],
+        closing=[1, 0, 0],
+        starting=[0, 0, 1],
+        joining=[0, 4, 0],
+        beam_size=1,
+    )
+    assert found[0][0].tokens[:1] == [0]
+    assert all(found[0][0].met)

@@ -41,7 +41,7 @@ class Looks:
 
     def may_have_lost(self, sentence: int) -> bool:
         """Return whether an output of a sentence of the batch may be lost for lack of a look."""
-        return self._leaves_out and self._follows_plans(sentence)
+        return self._leaves_out and self._is_guess(sentence)
 
     def first_steps(self, limits: IntArray) -> IntArray:
         """Return the steps from which on sentences have to be looked at. # shape: (sentences,)."""
@@ -49,8 +49,8 @@ class Looks:
             return np.full(len(limits), NEVER)
         tight_from = self._remaining.tight_from(limits, self._sentences)
         if not self._leaves_out:
-            follows = [self._follows_plans(each) for each in self._sentences.tolist()]
-            tight_from = np.where(follows, 0, tight_from)
+            guessed = [self._is_guess(each) for each in self._sentences.tolist()]
+            tight_from = np.where(guessed, 0, tight_from)
         first: IntArray = np.maximum(tight_from, self._next)
         return first
 
@@ -67,7 +67,7 @@ class Looks:
         spare = np.full(len(self._sentences), NEVER)
         for row in set(sentence.tolist()):
             number, rows = int(self._sentences[row]), np.flatnonzero(sentence == row)
-            if self._remaining is not None and self.may_have_lost(number):
+            if self._leaves_out and self._remaining and self._remaining.follows_plans(number):
                 guessed = self._remaining.guess_spare(number, here.take(rows), left[rows])
                 spare[row] = guessed.min()
         return spare
@@ -91,5 +91,6 @@ class Looks:
             return False
         return self._remaining.may_look_away(int(self._sentences[row]))
 
-    def _follows_plans(self, sentence: int) -> bool:
-        return self._remaining is not None and self._remaining.follows_plans(sentence)
+    def _is_guess(self, sentence: int) -> bool:
+        """Return whether more may be needed than is known before anything is looked at."""
+        return self._remaining is not None and self._remaining.is_guess(sentence)

@@ -58,6 +58,7 @@ class RemainingTokens:
         self._tables = NeedTables(automaton, vocabulary_size, ends, *known)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
+        self._may_be_stuck: set[int] = set()
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
         """As much as any state of a sentence needs, or more. # shape: (sentences,)"""
@@ -99,6 +100,8 @@ class RemainingTokens:
             is_behind = (keys & sum({goal.wanted for goal in begins})) != 0
             self._most_behind[sentence] = need[is_behind & (need < NEVER)].max(initial=0)
             self._longest_beginning[sentence] = max(len(goal.tokens) - 1 for goal in begins)
+            if (need >= NEVER).any():
+                self._may_be_stuck.add(sentence)
             need = np.append(need[need < NEVER], self.need_of(sentence, start))
         return int(need.max())
 
@@ -160,11 +163,12 @@ class RemainingTokens:
         return bool(self._dense[sentences].all())
 
     def follows_plans(self, sentence: int) -> bool:
-        """Return whether plans are followed to know what a sentence needs.
-
-        Then `most_needed` is a guess.
-        """
+        """Return whether plans are followed to know what a sentence needs."""
         return self._solve(sentence) is None and not self._is_proven(sentence)
+
+    def is_guess(self, sentence: int) -> bool:
+        """Return whether a state may be reached that needs more than `most_needed` says."""
+        return sentence in self._may_be_stuck or self.follows_plans(sentence)
 
     def guess_spare(self, sentence: int, states: States, left: IntArray | int) -> IntArray:
         """Return how much room states seem to have beyond what they need, if plans are followed.

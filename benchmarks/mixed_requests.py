@@ -1,0 +1,147 @@
+"""How long requests of mixed constraints take: ``python benchmarks/mixed_requests.py MODEL SRC REF``.
+
+Draws lines of a source text, and constraints of all kinds: half of their words are of the reference
+of these lines, half of any. Each request is compared with a free translation of the same text, and
+with one of as many characters as text and constraints have together. MODEL is a path, or ``-`` for
+the model that comes along.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import lexbeam
+
+TIMES, MOST_CHARACTERS, STEP = 20, 4000, 100
+KINDS = "word word word phrase any gap order soft limit lemma source".split()
+
+
+class Taken(NamedTuple):
+    """How many times a free translation of the text, and of as many characters, a request takes."""
+
+    same_text: float
+    as_long: float
+    seconds: float
+    number: int
+    constraints: int
+
+
+def main() -> None:
+    """Print both distributions by the number of constraints, and the slowest requests."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("source", type=Path)
+    parser.add_argument("reference", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    translator = lexbeam.load(None if options.model == "-" else options.model)
+    source, reference = (
+        path.read_text(encoding="utf-8").splitlines()
+        for path in (options.source, options.reference)
+    )
+    words = words_of(reference)
+    attempt(translator, source[0], [{"lemma": words[0]}], [])  # The dictionary is read once.
+
+    @cache
+    def free_seconds(characters: int) -> float:
+        text = " ".join(source)[:characters]
+        return min(seconds(partial(translator.translate, text)) for _ in range(2))
+
+    taken: list[Taken] = []
+    end, number = time.monotonic() + options.seconds, 0
+    while time.monotonic() < end:
+        drawn = draw(Random(f"{options.seed} {number}"), source, reference, words)
+        number += 1
+        characters = len(drawn[0]) + sum(map(len, strings_in(drawn[1:])))
+        if characters > MOST_CHARACTERS:
+            continue
+        free = min(seconds(partial(translator.translate, drawn[0])) for _ in range(2))
+        took = seconds(partial(attempt, translator, *drawn))
+        as_long = free_seconds(characters // STEP * STEP + STEP)
+        taken.append(Taken(took / free, took / as_long, took, number - 1, len(drawn[1])))
+    show(taken)
+
+
+def words_of(lines: Sequence[str]) -> list[str]:
+    """Return the words of some lines, sorted."""
+    return sorted({word for line in lines for word in line.split() if word.isalpha()}) or ["a"]
+
+
+def draw(
+    chance: Random, source: Sequence[str], reference: Sequence[str], words: Sequence[str]
+) -> tuple[str, list[Any], list[str]]:
+    """Return a text, constraints and what is avoided."""
+    lines = chance.choice((1, 1, 1, 2, 3, 5, 10))
+    first = chance.randrange(len(source) - lines)
+    text = chance.choice((" ", "\n")).join(source[first : first + lines])
+    near = words_of(reference[first : first + lines])
+
+    def word() -> str:
+        return chance.choice(near if chance.random() < 0.5 else words)
+
+    make = {
+        "word": word,
+        "phrase": lambda: f"{word()} {word()}",
+        "any": lambda: {"any": [word(), word(), word()]},
+        "gap": lambda: {"gap": [word(), word()], "within": chance.choice((1, 3, 5))},
+        "order": lambda: {"order": [word(), word()]},
+        "soft": lambda: {"text": word(), "soft": chance.choice((1, 5, 20))},
+        "limit": lambda: {"text": word(), chance.choice(("exactly", "at_most")): 1},
+        "lemma": lambda: {"lemma": word()},
+        "source": lambda: {"text": word(), "source": chance.choice(text.split())},
+    }
+    count = chance.choice((1, 2, 3, 5, 8, 16, 32, 64))
+    constraints = [make[chance.choice(KINDS)]() for _ in range(count)]
+    return text, constraints, [word() for _ in range(chance.choice((0, 0, 0, 1, 5)))]
+
+
+def strings_in(value: Any) -> list[str]:
+    """Return the texts in a request."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value
+    return [] if isinstance(value, int) else [text for part in parts for text in strings_in(part)]
+
+
+def attempt(translator: lexbeam.Translator, text: str, constraints: Any, avoid: Any) -> None:
+    """Translate, or be refused."""
+    try:
+        translator.translate(text, constraints, avoid)
+    except lexbeam.LexbeamError:
+        pass
+
+
+def seconds(function: Any) -> float:
+    """Return the processor's time that a call takes."""
+    started = time.process_time()
+    function()
+    return time.process_time() - started
+
+
+def show(taken: Sequence[Taken]) -> None:
+    """Print what was taken."""
+    print("                        same text           as many characters")
+    print("constraints  requests   median   most  >20   median   most  >20")
+    for low, high in ((1, 3), (4, 8), (9, 16), (17, 64), (1, 64)):
+        some = [each for each in taken if low <= each.constraints <= high]
+        columns = [[each[i] for each in some] or [0.0] for i in (0, 1)]
+        shown = "".join(
+            f"{np.median(each):9.1f} {max(each):6.1f} {sum(x > TIMES for x in each):4}"
+            for each in columns
+        )
+        print(f"{low:4} to {high:2}  {len(some):8}{shown}")
+    for each in sorted(taken, key=lambda each: -each.as_long)[:5]:
+        print(f"number {each.number}: {each.seconds:.2f} s, {each.as_long:.0f} times")
+
+
+if __name__ == "__main__":
+    main()
