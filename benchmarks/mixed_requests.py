@@ -1,4 +1,4 @@
-"""How long requests of mixed constraints take: ``python benchmarks/mixed_requests.py MODEL SRC REF``.
+"""How long mixed constraints take: ``python benchmarks/mixed_requests.py MODEL SRC REF``.
 
 Draws lines of a source text, and constraints of all kinds: half of their words are of the reference
 of these lines, half of any. Each request is compared with a free translation of the same text, and
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from random import Random
@@ -21,7 +22,7 @@ import numpy as np
 import lexbeam
 
 TIMES, MOST_CHARACTERS, STEP = 20, 4000, 100
-KINDS = "word word word phrase any gap order soft limit lemma source".split()
+KINDS = ("word",) * 3 + ("phrase", "any", "gap", "order", "soft", "limit", "lemma", "source")
 
 
 class Taken(NamedTuple):
@@ -88,7 +89,7 @@ def draw(
     def word() -> str:
         return chance.choice(near if chance.random() < 0.5 else words)
 
-    make = {
+    make: dict[str, Callable[[], Any]] = {
         "word": word,
         "phrase": lambda: f"{word()} {word()}",
         "any": lambda: {"any": [word(), word(), word()]},
@@ -114,10 +115,8 @@ def strings_in(value: Any) -> list[str]:
 
 def attempt(translator: lexbeam.Translator, text: str, constraints: Any, avoid: Any) -> None:
     """Translate, or be refused."""
-    try:
+    with suppress(lexbeam.LexbeamError):
         translator.translate(text, constraints, avoid)
-    except lexbeam.LexbeamError:
-        pass
 
 
 def seconds(function: Any) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.search.beam import Hypothesis
+from lexbeam.text.word_boundaries import word_end
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
 
@@ -18,7 +19,7 @@ def has_everything(
     if not sentence.prefix.begins(hypothesis.tokens):
         return False
     text = document.text_of(sentence, hypothesis)
-    if document.avoidance.find(text):
+    if _goes_on_with_prefix(sentence, text) or document.avoidance.find(text):
         return False
     left = sentence.left if but_left else ()
     assigned = [piece for piece in sentence.assigned if piece.unit not in left]
@@ -30,3 +31,11 @@ def has_everything(
         return False
     surfaces = [document.demands[number].surface for number in numbers]
     return not find_excess(text, surfaces, sentence.starts)
+
+
+def _goes_on_with_prefix(sentence: SentenceState, text: str) -> bool:
+    """Return whether a text goes on with the last word of a prefix that is to be whole."""
+    if not sentence.prefix.whole:
+        return False
+    shown = sentence.prefix.spellings[0].surface
+    return text.startswith(shown) and word_end(text, len(shown)) > len(shown)
