@@ -344,9 +344,13 @@ static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candid
         }
     }
     if (best_gain > 0) x->costs[best] += best_gain;
-    memset(x->by_soft, 0, (soft + 1) * sizeof *x->by_soft); /* the first: what can't be given up */
+    if (!soft) {
+        for (Py_ssize_t part = 0; part < x->parts; part++) total += x->costs[part];
+        return total > CLOSED ? total : CLOSED;
+    }
+    for (Py_ssize_t i = 0; i <= soft; i++) x->by_soft[i] = 0.0; /* first: what can't be given up */
     for (Py_ssize_t part = 0; part < x->parts; part++) {
-        int64_t constraint = soft ? INT(x, SOFT, part * n + sentence) : -1;
+        int64_t constraint = INT(x, SOFT, part * n + sentence);
         if (constraint >= -1 && constraint < soft) x->by_soft[constraint + 1] += x->costs[part];
     }
     for (Py_ssize_t i = -1; i < soft; i++) {
