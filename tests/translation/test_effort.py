@@ -53,15 +53,15 @@ def test_what_takes_longer_counts_more(
 
 def test_ten_times_what_is_expected_is_allowed() -> None:
     effort = Effort(20)
-    assert effort.allows_another(PLAIN, found(200))
-    assert not effort.allows_another(PLAIN, found(201))
-    assert effort.allows_another(TIED, found(100))
+    assert effort.allows_another(lambda: PLAIN, found(200))
+    assert not effort.allows_another(lambda: PLAIN, found(201))
+    assert effort.allows_another(lambda: TIED, found(100))
     effort.count([TIED], [[found(50)]])
-    assert not effort.allows_another(TIED, found(51))
+    assert not effort.allows_another(lambda: TIED, found(51))
 
 
 def test_a_short_text_is_taken_to_have_some_tokens() -> None:
-    assert Effort(1).allows_another(PLAIN, found(120))
+    assert Effort(1).allows_another(lambda: PLAIN, found(120))
 
 
 def test_a_generator_is_counted_and_not_changed() -> None:

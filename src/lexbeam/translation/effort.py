@@ -7,7 +7,7 @@ of so much text would.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lexbeam.errors import LexbeamError
@@ -46,10 +46,14 @@ class Effort:
         demanded = sum(demand.shortest * demand.asked.count for demand in demands)
         return cls(demanded + sum(len(each.source) + each.prefix.longest for each in sentences))
 
-    def allows_another(self, job: Job, like: Hypothesis) -> bool:
-        """Return whether a search that takes as long as the one that found a hypothesis may be."""
-        more = _weight(job) * _tokens_written([like])
-        return self.written + more <= _TIMES * self._expected
+    def allows_another(self, make_job: Callable[[], Job], like: Hypothesis) -> bool:
+        """Return whether a search that takes as long as the one that found a hypothesis may be.
+
+        Mostly it may be, whatever it asks for; then its job is not made.
+        """
+        left = _TIMES * self._expected - self.written
+        tokens = _tokens_written([like])
+        return _OF_PATTERNS * tokens <= left or _weight(make_job()) * tokens <= left
 
     def count(self, jobs: Sequence[Job], found: Sequence[Sequence[Hypothesis]]) -> None:
         """Count what was found for some jobs."""

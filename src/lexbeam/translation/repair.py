@@ -125,9 +125,12 @@ def _gave_up_much(document: Document, sentence: SentenceState) -> bool:
 
 
 def _may_search(document: Document, sentence: SentenceState, excessive: Sequence[Excess]) -> bool:
-    """Return whether a sentence is searched again: because it has to be, or there is time."""
-    broken = _breaks_a_promise(document, sentence, excessive) or _gave_up_much(document, sentence)
-    return broken or may_search_again(document, sentence)
+    """Return whether a sentence is searched again: because there is time, or it has to be."""
+    return (
+        may_search_again(document, sentence)
+        or _breaks_a_promise(document, sentence, excessive)
+        or _gave_up_much(document, sentence)
+    )
 
 
 def _breaks_a_promise(

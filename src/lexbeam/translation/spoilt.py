@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import SentenceState
 
@@ -13,8 +15,9 @@ ran on to no purpose: there are words in it that translate nothing."""
 
 def may_search_again(document: Document, sentence: SentenceState) -> bool:
     """Return whether a sentence may be searched again for the sake of a better translation."""
-    job = document.job(sentence, sentence.sought)
-    return not is_spoilt(document, sentence) and document.effort.allows_another(job, sentence.best)
+    make_job = partial(document.job, sentence, sentence.sought)
+    allowed = document.effort.allows_another(make_job, sentence.best)
+    return allowed and not is_spoilt(document, sentence)
 
 
 def is_spoilt(document: Document, sentence: SentenceState) -> bool:
