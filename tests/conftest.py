@@ -6,4 +6,4 @@ from hypothesis import settings
 settings.register_profile("lexbeam", deadline=None, print_blob=True)
 settings.load_profile("lexbeam")
 
-pytest_plugins = ["helpers.toy_text", "helpers.running_server"]
+pytest_plugins = ["helpers.toy_text", "helpers.running_server", "helpers.second_searches"]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lexbeam.search import Form, Hypothesis, Pattern, decode
-from lexbeam.search import beam_search as searching
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.looks import Looks
@@ -42,20 +41,6 @@ def search(others: int = 0, longest: int = 46, **settings: Any) -> list[Hypothes
         **settings,
     )
     return [each[0] for each in found]
-
-
-@pytest.fixture
-def searched_again(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
-    """The sentences that were searched again, once for each time."""
-    calls: list[list[int]] = []
-    search_again = searching._search_again
-
-    def noted(batch: Any, asked: Any, drafted: Any, sentences: list[int], *others: Any) -> Any:
-        calls.append(sentences)
-        return search_again(batch, asked, drafted, sentences, *others)
-
-    monkeypatch.setattr(searching, "_search_again", noted)
-    return calls
 
 
 def test_what_was_lost_is_searched_again(searched_again: list[list[int]]) -> None:

@@ -147,13 +147,18 @@ def test_what_is_invented_is_searched_for_in_a_few_turns_and_beside_few_constrai
     assert sentence.avoid == [(7,)] * found
 
 
-def test_what_was_searched_for_just_so_is_not_searched_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def let_words_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every sentence have something to avoid, and nothing else to be repaired."""
     for name in ("_respell_missing", "_require_more", "recount", "limit_excess"):
         monkeypatch.setattr(repairing, name, lambda *_: False)
     monkeypatch.setattr(repairing, "find_excess", lambda _: [])
     monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
+
+
+def test_what_was_searched_for_just_so_is_not_searched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    let_words_come_back(monkeypatch)
     monkeypatch.setattr(repairing, "may_search_again", lambda *_: True)
     for name in ("_breaks_a_promise", "_gave_up_much"):
         monkeypatch.setattr(repairing, name, lambda *_: False)
@@ -181,11 +186,8 @@ def test_what_was_searched_for_just_so_is_not_searched_again(
 def test_what_is_not_found_and_nobody_insists_on_stays_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("_respell_missing", "_require_more", "recount", "limit_excess"):
-        monkeypatch.setattr(repairing, name, lambda *_: False)
-    monkeypatch.setattr(repairing, "find_excess", lambda _: [])
+    let_words_come_back(monkeypatch)
     monkeypatch.setattr(repairing, "leave_to_others", lambda *_: False)
-    monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)
     monkeypatch.setattr(repairing, "_may_search", lambda *_: True)
     monkeypatch.setattr(repairing, "_is_worth_it", lambda *_: False)
     monkeypatch.setattr(repairing, "_breaks_a_promise", lambda _, each, __: each.number == 1)

@@ -37,7 +37,6 @@ class LengthLimit:
         self._ends = ends
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
-        self._sentences = np.arange(len(limits))
         self._helpful: IntArray | None = None
         self.looks = Looks(remaining, len(limits), looks_away)
         self._least_spare = np.full(len(limits), NEVER)
@@ -52,7 +51,6 @@ class LengthLimit:
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
-        self._sentences = self._sentences[sentences]
         self.limits = self.limits[sentences]
         self.looks.keep(sentences)
         self._find_first_steps()
@@ -79,7 +77,7 @@ class LengthLimit:
             return
         sentence = sentence[rows]
         left = (self.limits - self._step)[sentence]
-        need = self._remaining.needs(here.take(rows), self._sentences[sentence], left)
+        need = self._remaining.needs(here.take(rows), self.looks.sentences[sentence], left)
         most = np.full(len(self.limits), -1)
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
@@ -98,7 +96,7 @@ class LengthLimit:
         if not self.tight or self._remaining is None:
             return 0
         left = (self.limits - self._step - 1)[sentence]
-        may_be_late = self._remaining.may_be_late(here, self._sentences[sentence], left)
+        may_be_late = self._remaining.may_be_late(here, self.looks.sentences[sentence], left)
         return int(self._remaining.alphabets.max(initial=0)) if may_be_late else 0
 
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
@@ -111,7 +109,7 @@ class LengthLimit:
             number = len(self._remaining.most_needed)
             lists = [self._remaining.helpful_tokens(each).tolist() for each in range(number)]
             self._helpful = pack_rows(lists, fill=PAD)
-        tokens = self._helpful[self._sentences[sentence]]
+        tokens = self._helpful[self.looks.sentences[sentence]]
         if not tokens.size:
             return tokens
         nodes = automaton.follow(here.node[:, None], tokens)
@@ -145,7 +143,7 @@ class LengthLimit:
         left = (self.limits - self._step - 1)[sentence[row]]
         after = automaton.advance(here.take(row), tokens[row, column])
         need = np.full(tokens.shape, NEVER)
-        need[row, column] = self._remaining.needs(after, self._sentences[sentence[row]], left)
+        need[row, column] = self._remaining.needs(after, self.looks.sentences[sentence[row]], left)
         best = need.argmin(axis=1)
         rows = np.arange(len(tokens))
         fits = need[rows, best] <= (self.limits - self._step - 1)[sentence]
@@ -206,8 +204,9 @@ class LengthLimit:
 
         rows = np.arange(len(tokens))
         # A sentence alone is proposed as many more as its own phrases have tokens.
-        proposed = most + self._remaining.alphabets[self._sentences[sentence]]
-        if self._remaining.is_tabulated(self._sentences[sentence]):  # It is no work to know it.
+        proposed = most + self._remaining.alphabets[self.looks.sentences[sentence]]
+        # Where needs are tabulated, to know them is no work.
+        if self._remaining.is_tabulated(self.looks.sentences[sentence]):
             is_late = late(rows, np.concatenate((scores.top_ids, tokens), axis=1))
             width = scores.top_ids.shape[1]
             in_time, closed = ~is_late[:, :width], is_late[:, width:]
@@ -245,7 +244,7 @@ class LengthLimit:
         assert self._remaining is not None
         rows = np.flatnonzero(self._step == self._tight_from[sentence])
         if len(rows):
-            self._remaining.needs(here.take(rows), self._sentences[sentence[rows]])
+            self._remaining.needs(here.take(rows), self.looks.sentences[sentence[rows]])
 
     def _is_late(self, after: States, sentence: IntArray, forced: BoolArray | None) -> BoolArray:
         """Return a mask of the states that can't meet their constraints within the limit any more.
@@ -261,7 +260,7 @@ class LengthLimit:
         if len(rows):
             sentence = sentence[rows]
             left = (self.limits - self._step - 1)[sentence]
-            need = self._remaining.needs(after.take(rows), self._sentences[sentence], left)
+            need = self._remaining.needs(after.take(rows), self.looks.sentences[sentence], left)
             late[rows] = need > left
             spare = np.where(need > left, NEVER, left - need)
             np.minimum.at(self._least_spare, sentence, spare)

@@ -31,12 +31,13 @@ class Looks:
         """Look at some steps only, or, unless anything may be left out, at every one."""
         self._remaining = remaining
         self._leaves_out = leaves_out
-        self._sentences = np.arange(sentences)
+        self.sentences = np.arange(sentences)
+        """The numbers of those that are left. # shape: (sentences,)"""
         self._next = np.zeros(sentences, np.int64)
 
     def keep(self, sentences: IntArray) -> None:
         """Forget the other sentences."""
-        self._sentences = self._sentences[sentences]
+        self.sentences = self.sentences[sentences]
         self._next = self._next[sentences]
 
     def may_have_lost(self, sentence: int) -> bool:
@@ -47,9 +48,9 @@ class Looks:
         """Return the steps from which on sentences have to be looked at. # shape: (sentences,)."""
         if self._remaining is None:
             return np.full(len(limits), NEVER)
-        tight_from = self._remaining.tight_from(limits, self._sentences)
+        tight_from = self._remaining.tight_from(limits, self.sentences)
         if not self._leaves_out:
-            guessed = [self._is_guess(each) for each in self._sentences.tolist()]
+            guessed = [self._is_guess(each) for each in self.sentences.tolist()]
             tight_from = np.where(guessed, 0, tight_from)
         first: IntArray = np.maximum(tight_from, self._next)
         return first
@@ -64,9 +65,9 @@ class Looks:
         ``here`` are their states, ``sentence`` says whose they are, ``left`` how many tokens each
         may still take. `NEVER` where it is not known. # shape: (sentences,)
         """
-        spare = np.full(len(self._sentences), NEVER)
+        spare = np.full(len(self.sentences), NEVER)
         for row in set(sentence.tolist()):
-            number, rows = int(self._sentences[row]), np.flatnonzero(sentence == row)
+            number, rows = int(self.sentences[row]), np.flatnonzero(sentence == row)
             if self._leaves_out and self._remaining and self._remaining.follows_plans(number):
                 guessed = self._remaining.guess_spare(number, here.take(rows), left[rows])
                 spare[row] = guessed.min()
@@ -89,7 +90,7 @@ class Looks:
         """Return whether plans of a sentence are followed, and may be again, given its row."""
         if self._remaining is None or not self._leaves_out:
             return False
-        return self._remaining.may_look_away(int(self._sentences[row]))
+        return self._remaining.may_look_away(int(self.sentences[row]))
 
     def _is_guess(self, sentence: int) -> bool:
         """Return whether more may be needed than is known before anything is looked at."""

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexbeam.search import beam_search
 from lexbeam.search.adjustment import adjust
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.automaton.patterns import Form, Pattern
@@ -213,21 +212,13 @@ def test_a_batch_shows_what_its_sentences_show_alone() -> None:
 
 
 def test_of_a_sentence_that_is_searched_again_the_second_search_is_shown(
-    monkeypatch: pytest.MonkeyPatch,
+    searched_again: list[list[int]],
 ) -> None:
-    again: list[list[int]] = []
-    search_again = beam_search._search_again
-
-    def noted(batch: Any, asked: Any, drafted: Any, sentences: list[int], *others: Any) -> Any:
-        again.append(sentences)
-        return search_again(batch, asked, drafted, sentences, *others)
-
-    monkeypatch.setattr(beam_search, "_search_again", noted)
     counted = Pattern(((Form((2,)), Form((2, 3))),), may_overlap=True, exact=True)
     gaps = [Pattern(((Form((3 + i, 4 + i)),), (Form((20 - i, 2)),)), within=3) for i in range(3)]
     jobs = [Job((1,), ((5,),)), Job((2,), (*[counted] * 6, *gaps, *gaps))]
     watch(HistoryScorer(40, bos=1, eos=0, seed=1), jobs, max_length=150, beam_size=2)
-    assert again == [[1]]
+    assert searched_again == [[1]]
 
 
 def test_what_is_dropped_says_why() -> None:
