@@ -315,6 +315,7 @@ static void take_rooms(Buffers *buffers, Step *x) {
     x->unit = take_room(buffers, sentences, sizeof *x->unit);
     x->after = take_room(buffers, sentences, sizeof *x->after);
     x->learnt = take_room(buffers, 4 * sentences, sizeof *x->learnt);
+    x->own = take_room(buffers, parts, sizeof *x->own);
     x->costs = take_room(buffers, parts, sizeof *x->costs);
     x->by_soft = take_room(buffers, 1 + x->a[PENALTIES].length / sentences, sizeof *x->by_soft);
     x->whole = take_room(buffers, parts * sentences, sizeof *x->whole);

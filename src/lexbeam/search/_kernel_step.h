@@ -159,6 +159,9 @@ enum { WORD_ENDS = 1, KEEP_ALL = 2, DROP = 4, BY_WORTH = 8 };
 typedef struct { double score; Py_ssize_t slot, option; } Option;
 typedef struct { double score; int64_t slot, token, node; } Candidate;
 
+/* A part of a constraint of one sentence: its bits, what all of it costs, and whose it is. */
+typedef struct { uint64_t reached; double whole; Py_ssize_t part; int64_t soft; } Part;
+
 /* Everything that a step reads, its room, and what it writes. */
 typedef struct {
     const Tables *t; /* NULL: plain search */
@@ -171,6 +174,7 @@ typedef struct {
     Candidate *found;
     Py_ssize_t *ends, *filled, *chosen; /* candidates: where a sentence's end; which are chosen */
     int64_t *states; /* columns of all candidates, as `branch` writes them */
+    Part *own; /* the parts that one sentence has */
     double *worth, *compared, *unit, *after, *learnt, *whole, *costs, *by_soft;
 } Step;
 
@@ -205,15 +209,22 @@ static int64_t option_token(const Step *x, Py_ssize_t slot, Py_ssize_t option) {
     return INT(x, TOP_IDS, x->row[slot] * x->top + option - 1);
 }
 
+/* Whether the best tokens of each row come in order: what the search has charged may not. */
+static int are_in_order(const Step *x) { return !(x->flags & KEEP_ALL); }
+
 /* Write the k best options of a sentence, best first, of equals the first; return how many. */
 static Py_ssize_t k_best(const Step *x, Py_ssize_t sentence) {
     Py_ssize_t count = 0, k = x->a[BEAMS].data ? (Py_ssize_t)INT(x, BEAMS, sentence) : x->k;
+    int in_order = are_in_order(x);
     Option *best = x->best;
     for (Py_ssize_t slot = sentence * x->slots; slot < (sentence + 1) * x->slots; slot++) {
         Py_ssize_t options = FLAG(x, LIVE, slot) ? 1 + x->top : FLAG(x, FINISHED, slot) != 0;
         for (Py_ssize_t option = 0; option < options; option++) {
             double score = option_score(x, slot, option);
-            if (score == CLOSED || (count == k && !(score > best[k - 1].score))) continue;
+            if (score == CLOSED || (count == k && !(score > best[k - 1].score))) {
+                if (in_order && option) break; /* the others are no better */
+                continue;
+            }
             Py_ssize_t at = count < k ? count++ : k - 1;
             for (; at > 0 && best[at - 1].score < score; at--) best[at] = best[at - 1];
             best[at] = (Option){score, slot, option};
@@ -225,9 +236,13 @@ static Py_ssize_t k_best(const Step *x, Py_ssize_t sentence) {
 /* The best option of a slot, of those that end a word if `ending`; of equals the first. */
 static Option best_of_slot(const Step *x, Py_ssize_t slot, int ending) {
     Option best = {CLOSED, slot, 0};
+    int in_order = are_in_order(x);
     for (Py_ssize_t option = 0; option < (FLAG(x, LIVE, slot) ? 1 + x->top : 1); option++) {
         double score = option_score(x, slot, option);
-        if (!(score > best.score)) continue;
+        if (!(score > best.score)) {
+            if (in_order && option) break; /* the others are no better */
+            continue;
+        }
         if (ending && !FLAGS(x->t->table[BOUNDARY])[option_token(x, slot, option)]) continue;
         best.score = score;
         best.option = option;
@@ -324,42 +339,61 @@ static void expect_costs(const Step *x) {
     }
 }
 
-/* What is still to be paid; what may be given up costs its penalty at most, an end has paid it. */
-static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t candidate) {
-    const int64_t *state = x->states + candidate, all = x->ends[x->sentences], node = state[0];
-    uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
-    double best_gain = 0.0, total = 0.0;
-    Py_ssize_t best = 0, n = x->sentences, soft = x->a[PENALTIES].length / n;
-    for (Py_ssize_t part = 0; part < x->parts; part++) {
-        Py_ssize_t here = part * n + sentence, at = node * x->parts + part;
-        int unseen = !(BIT(x, REACHED, here) & seen) && DOUBLE(x, PART_SIZES, here) > 0;
-        uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
-        double gain = 0.0, missing = (double)INT(x, MISSING, at);
-        x->costs[part] = unseen ? x->whole[here] : 0.0;
-        if (unseen && missing > 0 && (BIT(x, WANTED, at) & unmet) && (!needs || (needs & seen)))
-            gain = x->after[sentence] * missing - x->costs[part];
-        if (gain > best_gain) {
-            best = part;
-            best_gain = gain;
-        }
+/* List the parts that a sentence has, side by side; return how many. */
+static Py_ssize_t list_parts(const Step *x, Py_ssize_t sentence) {
+    Py_ssize_t count = 0, n = x->sentences, soft = x->a[PENALTIES].length;
+    for (Py_ssize_t part = 0, at = sentence; part < x->parts; part++, at += n) {
+        if (!(DOUBLE(x, PART_SIZES, at) > 0)) continue;
+        int64_t whose = soft ? INT(x, SOFT, at) : -1;
+        x->own[count++] = (Part){BIT(x, REACHED, at), x->whole[at], part, whose};
     }
-    if (best_gain > 0) x->costs[best] += best_gain;
-    if (!soft) {
-        for (Py_ssize_t part = 0; part < x->parts; part++) total += x->costs[part];
-        return total > CLOSED ? total : CLOSED;
-    }
+    return count;
+}
+
+/* Sum what parts cost; what may be given up costs its penalty at most, an end has paid it. */
+static double sum_by_penalty(const Step *x, Py_ssize_t sentence, Py_ssize_t parts, int is_end) {
+    Py_ssize_t n = x->sentences, soft = x->a[PENALTIES].length / n;
+    double total = 0.0;
     for (Py_ssize_t i = 0; i <= soft; i++) x->by_soft[i] = 0.0; /* first: what can't be given up */
-    for (Py_ssize_t part = 0; part < x->parts; part++) {
-        int64_t constraint = INT(x, SOFT, part * n + sentence);
-        if (constraint >= -1 && constraint < soft) x->by_soft[constraint + 1] += x->costs[part];
+    for (Py_ssize_t i = 0; i < parts; i++) {
+        int64_t whose = x->own[i].soft;
+        if (whose >= -1 && whose < soft) x->by_soft[whose + 1] += x->costs[i];
     }
     for (Py_ssize_t i = -1; i < soft; i++) {
         double cost = x->by_soft[i + 1];
         double least = i < 0 ? CLOSED : -DOUBLE(x, PENALTIES, i * n + sentence);
-        if (i < 0 || x->found[candidate].token != x->number[EOS])
-            total += cost > least ? cost : least;
+        if (i < 0 || !is_end) total += cost > least ? cost : least;
     }
     return total;
+}
+
+/* What a candidate has still to pay for the parts of its sentence, which are listed. */
+static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
+                           Py_ssize_t candidate) {
+    const int64_t *state = x->states + candidate, all = x->ends[x->sentences];
+    uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
+    Py_ssize_t first = state[0] * x->parts, best = 0;
+    double best_gain = 0.0, total = 0.0, after = x->after[sentence], *costs = x->costs;
+    for (Py_ssize_t i = 0; i < parts; i++) {
+        const Part *own = x->own + i;
+        Py_ssize_t at = first + own->part;
+        costs[i] = 0.0;
+        if (own->reached & seen) continue;
+        costs[i] = own->whole;
+        int64_t missing = INT(x, MISSING, at);
+        if (missing <= 0 || !(BIT(x, WANTED, at) & unmet)) continue;
+        uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
+        double gain = after * (double)missing - own->whole;
+        if (gain > best_gain && (!needs || (needs & seen))) {
+            best = i;
+            best_gain = gain;
+        }
+    }
+    if (best_gain > 0) costs[best] += best_gain;
+    if (x->a[PENALTIES].length)
+        return sum_by_penalty(x, sentence, parts, x->found[candidate].token == x->number[EOS]);
+    for (Py_ssize_t i = 0; i < parts; i++) total += costs[i];
+    return total > CLOSED ? total : CLOSED;
 }
 
 /* --- filling the beam ------------------------------------------------------------------------ */
@@ -547,8 +581,9 @@ static void weigh(const Step *x) {
         expect_costs(x);
     }
     for (Py_ssize_t s = 0; s < x->sentences; s++) {
+        Py_ssize_t parts = costs ? list_parts(x, s) : 0;
         for (Py_ssize_t i = x->ends[s]; i < x->ends[s + 1]; i++) {
-            double cost = costs ? cost_to_come(x, s, i) : 0.0;
+            double cost = costs ? cost_to_come(x, s, parts, i) : 0.0;
             x->worth[i] = x->flags & KEEP_ALL ? cost : x->found[i].score + cost;
             x->compared[i] = costs ? x->worth[i] / x->unit[s] : x->worth[i];
         }
