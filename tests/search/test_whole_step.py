@@ -104,7 +104,7 @@ def test_patterns_of_several_parts_are_searched_by_whole_steps(
             given: dict[str, Any] = {"algorithm": algorithm, **WORDS[words]}
             given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
             found.append(decode(scorer, [0, 1, 2], PATTERNS[kind], **given))
-        if on and (kind != "last" or algorithm == "dba"):
+        if on:
             assert counts["whole"] > counts["single"]
     assert found[0] == found[1]
 
@@ -152,6 +152,50 @@ def test_avoided_phrases_are_searched_by_whole_steps(
     assert found[0] == found[1]
 
 
+SAID_OFTEN_ENOUGH: dict[str, list[list[Any]]] = {
+    "exactly": [
+        [Pattern(((Form((3,)),),), may_overlap=True, exact=True), (4,)],
+        [(5, 6), (3,)],
+        [],
+    ],
+    "exactly, at the end": [
+        [Pattern(((Form((5,)),),), may_overlap=True, exact=True), parts((4,), last=True)],
+        [Pattern(((Form((4,)), Form((7,))),), may_overlap=True, exact=True)],
+        [(2,)],
+    ],
+    "exactly, or not at all": [
+        [Pattern(((Form((5,)),),), may_overlap=True, exact=True), parts((4, 7), penalty=2.0)],
+        [parts((2,), (4,), within=1), Pattern(((Form((7,)),),), may_overlap=True, exact=True)],
+        [parts((5,), penalty=30.0)],
+    ],
+    "at the start": [
+        [Pattern(((Form((2, 4), first=True),),)), (5,)],
+        [Pattern(((Form((5, 7), first=True), Form((4,), first=True)),)), (7,)],
+        [(2,)],
+    ],
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("kind", SAID_OFTEN_ENOUGH)
+def test_what_depends_on_more_than_nodes_is_searched_by_whole_steps(
+    kind: str, words: str, algorithm: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    avoid: list[list[tuple[int, ...]]] = [[(6, 2)], [], [(4,), (7, 6)]]
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = HistoryScorer(8, bos=1, eos=0, seed=seed)
+            given: dict[str, Any] = {"algorithm": algorithm, **WORDS[words]}
+            given |= {"beam_size": 6, "nbest": 3, "max_length": 40}
+            found.append(decode(scorer, [0, 1, 2], SAID_OFTEN_ENOUGH[kind], avoid, **given))
+        if on and kind != "at the start":  # What has to begin so may come too late at any step.
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]
+
+
 class Stubborn(HistoryScorer):
     """A scorer that proposes tokens although they are banned."""
 
@@ -169,8 +213,6 @@ def test_banned_tokens_are_refused() -> None:
 def test_what_needs_more_is_left_to_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = taken_by(monkeypatch)
     scorer = HistoryScorer(8, bos=1, eos=0, seed=4)
-    last = parts((3,), (4,), last=True)
-    decode(scorer, [0], [[last]], algorithm="lookahead", max_length=9)
     decode(scorer, [0], [[(3, 4)]], algorithm="gbs", max_length=9)
     decode(scorer, [0], observer=lambda _: None, max_length=9)
     assert counts["whole"] == 0 < counts["single"]

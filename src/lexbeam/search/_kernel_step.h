@@ -127,14 +127,14 @@ enum {
     SIZES, MAY_END, BEAMS, /* constraint tokens; what may end, if not by those; beams, if not k */
     ASKED, TARGETS, SLOTS, /* what was asked, where it leads; slots of banks before adjustment */
     SUMS, COUNTS, KINDS, EXPECTED, PRICES, DRAFTS, /* what `search.future_cost` has learnt */
-    REACHED, PART_SIZES, MISSING, WANTED, NEEDS, SOFT, PENALTIES, /* parts: `automaton.parts` */
+    REACHED, PART_SIZES, MISSING, WANTED, NEEDS, AT_END, SOFT, PENALTIES, /* `automaton.parts` */
     OUT_INTS, OUT_STATES, OUT_SCORES, OUT_FLAGS,   /* what is written: see `advance` */
     STEP_ARRAYS
 };
-static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiiid" "IIDB";
+static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiibid" "IIDB";
 
 static const char OPTIONAL_ARRAYS[] = {
-    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, SOFT, PENALTIES,
+    BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, AT_END, SOFT, PENALTIES,
 };
 
 /* What arrays have an entry for. */
@@ -144,7 +144,7 @@ static const unsigned char DIMENSION_OF_ARRAYS[] = {
     SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
     SENTENCE, ROW, SENTENCE, ASK, ASK, SENTENCE,
     MEAN, MEAN, AT_NODE, SENTENCE, PART, SENTENCE,
-    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, PART, NONE, NONE, NONE, NONE, NONE,
+    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, PART, PART, NONE, NONE, NONE, NONE, NONE,
 };
 
 /* Numbers that a step is given in one array. */
@@ -160,7 +160,7 @@ typedef struct { double score; Py_ssize_t slot, option; } Option;
 typedef struct { double score; int64_t slot, token, node; } Candidate;
 
 /* A part of a constraint of one sentence: its bits, what all of it costs, and whose it is. */
-typedef struct { uint64_t reached; double whole; Py_ssize_t part; int64_t soft; } Part;
+typedef struct { uint64_t reached; double whole; Py_ssize_t part; int64_t soft; int at_end; } Part;
 
 /* Everything that a step reads, its room, and what it writes. */
 typedef struct {
@@ -345,7 +345,8 @@ static Py_ssize_t list_parts(const Step *x, Py_ssize_t sentence) {
     for (Py_ssize_t part = 0, at = sentence; part < x->parts; part++, at += n) {
         if (!(DOUBLE(x, PART_SIZES, at) > 0)) continue;
         int64_t whose = soft ? INT(x, SOFT, at) : -1;
-        x->own[count++] = (Part){BIT(x, REACHED, at), x->whole[at], part, whose};
+        int at_end = x->a[AT_END].data && FLAG(x, AT_END, at);
+        x->own[count++] = (Part){BIT(x, REACHED, at), x->whole[at], part, whose, at_end};
     }
     return count;
 }
@@ -367,6 +368,14 @@ static double sum_by_penalty(const Step *x, Py_ssize_t sentence, Py_ssize_t part
     return total;
 }
 
+/* Whether there is anything to say that can't be given up and need not be the end. What has to be
+   the end is to be said again then. */
+static int has_others(const Step *x, Py_ssize_t parts, uint64_t seen) {
+    for (Py_ssize_t i = 0; x->a[AT_END].data && i < parts; i++)
+        if (!x->own[i].at_end && x->own[i].soft < 0 && !(x->own[i].reached & seen)) return 1;
+    return 0;
+}
+
 /* What a candidate has still to pay for the parts of its sentence, which are listed. */
 static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
                            Py_ssize_t candidate) {
@@ -374,14 +383,16 @@ static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
     uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
     Py_ssize_t first = state[0] * x->parts, best = 0;
     double best_gain = 0.0, total = 0.0, after = x->after[sentence], *costs = x->costs;
+    int others = has_others(x, parts, seen);
     for (Py_ssize_t i = 0; i < parts; i++) {
         const Part *own = x->own + i;
         Py_ssize_t at = first + own->part;
+        int too_early = own->at_end && others;
         costs[i] = 0.0;
-        if (own->reached & seen) continue;
+        if ((own->reached & seen) && !too_early) continue;
         costs[i] = own->whole;
         int64_t missing = INT(x, MISSING, at);
-        if (missing <= 0 || !(BIT(x, WANTED, at) & unmet)) continue;
+        if (missing <= 0 || too_early || !(BIT(x, WANTED, at) & unmet)) continue;
         uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
         double gain = after * (double)missing - own->whole;
         if (gain > best_gain && (!needs || (needs & seen))) {

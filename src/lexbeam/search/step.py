@@ -178,7 +178,7 @@ class SearchStep:
         answer = self._ask_about_constraints(beam, live, automaton, here, may_end.allowed)
         if self.prefix.forced is not None:
             may_end = may_end.in_prefix(self.prefix.forced[sentence])
-        scores = _close_beside(answer.scores, automaton.strict(here))
+        scores = close_beside(answer.scores, automaton.strict(here))
         if self.overdue is not None:
             scores = self.overdue.close(scores, sentence, may_end.allowed)
         scores = may_end.charge(self._open_ends(scores, sentence))
@@ -374,7 +374,7 @@ def sentence_of(beam: Beam, slots: IntArray) -> IntArray:
     return of_slots
 
 
-def _close_beside(scores: Scores, strict: BoolArray | None) -> Scores:
+def close_beside(scores: Scores, strict: BoolArray | None) -> Scores:
     """Close all but asked tokens where the output must begin so."""
     if strict is None:
         return scores

@@ -2,7 +2,8 @@
 
 What `search.step`, `search.future_cost`, `search.allocation` and `search.stopping` do one after the
 other is one call here, for steps that need nothing special: plain search, and phrases to meet or to
-avoid, patterns of several parts too, under ``dba`` or ``lookahead``. All others, such as those near
+avoid, patterns of several parts too, under ``dba`` or ``lookahead``. Where words are held or counts
+are exact, NumPy finds what to ask, and the rest is that call. All other steps, such as those near
 the length limit or with ties, are left to `SearchStep`. Results are equal, and the tests hold them
 so.
 """
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 
 from lexbeam.search import kernel
 from lexbeam.search.allocation import HANDICAP, Dba, Lookahead, Policy
-from lexbeam.search.arrays import BoolArray, FloatArray, IntArray
+from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, constant_column
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.soft import SoftConstraints
-from lexbeam.search.automaton.states import COLUMNS
+from lexbeam.search.automaton.states import COLUMNS, States
 from lexbeam.search.beam import Beam
 from lexbeam.search.dead_ends import may_be_dead_ends, open_dead_ends
-from lexbeam.search.finishing import who_may_end
+from lexbeam.search.finishing import MayEnd, who_may_end
 from lexbeam.search.future_cost import CONSTANTS_OF_COSTS
 from lexbeam.search.scorer import (
     IMPOSSIBLE,
@@ -35,7 +36,7 @@ from lexbeam.search.scorer import (
     refuse_wrong_shapes,
 )
 from lexbeam.search.settings import Settings
-from lexbeam.search.step import SearchStep, sentence_of
+from lexbeam.search.step import SearchStep, close_beside, sentence_of
 from lexbeam.search.stopping import lag_ahead
 
 _POLICIES = (Dba, Lookahead)
@@ -54,6 +55,17 @@ class Advanced(NamedTuple):
     """Whether what lags behind has been dropped."""
     all_live: bool
     """Whether every sentence goes on."""
+
+
+class _Asked(NamedTuple):
+    """What a step asked the model, and its answer."""
+
+    scores: Scores
+    tokens: IntArray  # shape: (rows, asked), the end first
+    targets: IntArray
+    """Where they lead, but for the end."""
+    may_end: MayEnd | None
+    """Which rows may end, if not all those that have met everything."""
 
 
 class _Room:
@@ -110,9 +122,10 @@ class WholeStep:
         automaton, future_cost = step.automaton, step.future_cost
         self._tables, self._most_asked, self._bans = None, 0, False
         self._soft: SoftConstraints | None = None
+        self._is_plain = automaton is None or automaton.is_plain
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
-            covered = step.ties is None and automaton.is_plain
+            covered = step.ties is None and automaton.bit_arrays == 1
             self._possible &= covered and (future_cost is None or future_cost.for_kernel)
         if automaton is not None and self._possible and kernel.compiled is not None:
             self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
@@ -147,16 +160,16 @@ class WholeStep:
         """
         step, compiled = self._step, kernel.compiled
         assert compiled is not None
-        scores, ask, targets = self._ask(beam)
+        scores, ask, targets, may_end = self._ask(beam, sizes)
         if beam.states is not None and may_be_dead_ends(scores):
             scores = self._open_dead_ends(beam, scores, ask, sizes)
-        may_stop = None
-        if self._soft is not None:
-            scores, may_stop = self._charge_ends(self._soft, beam, scores)
+        if may_end is not None and may_end.penalty is not None:
+            scores = self._charge_ends(scores, may_end.penalty)
         drops = self._set_numbers(number, any_finished)
         constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
-            standing = *beam.states.for_kernel, sizes, may_stop, None
+            allowed = None if may_end is None else may_end.allowed
+            standing = *beam.states.for_kernel, sizes, allowed, None
             constraints = *standing, ask, targets, *self._allocation(policy, number)
         room = self._next_room(len(beam.token))
         ints = np.empty(room.shape, np.int64)
@@ -198,25 +211,42 @@ class WholeStep:
         costs = self._step.future_cost
         return slots, *(kernel.NO_COSTS if costs is None else costs.for_step(number))
 
-    def _charge_ends(
-        self, soft: SoftConstraints, beam: Beam, scores: Scores
-    ) -> tuple[Scores, BoolArray]:
-        """Let ends pay for what they give up; return a mask of the rows that may end, too."""
-        assert beam.states is not None
-        live, states = beam.live.ravel(), beam.states
-        given = states.node[live], tuple(bits[live] for bits in states.seen)
-        may_stop, penalty = soft.may_end(*given)
+    def _charge_ends(self, scores: Scores, penalty: FloatArray) -> Scores:
+        """Let ends pay for what they give up. # shape of the penalty: (rows,)."""
         scores = readable(scores)
         self._refuse(scores)
         possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
         possible[:, 0] -= penalty
-        return scores._replace(ask_scores=possible), may_stop
+        return scores._replace(ask_scores=possible)
 
-    def _ask(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
-        """Let the model score the end, the best tokens and those that constraints ask for.
+    def _ask(self, beam: Beam, sizes: IntArray) -> _Asked:
+        """Let the model score the end, the best tokens and those that constraints ask for."""
+        if not self._is_plain and beam.states is not None and self._step.automaton is not None:
+            return self._ask_by_states(beam, beam.states, self._step.automaton, sizes)
+        scores, ask, targets = self._ask_compiled(beam)
+        if self._soft is None or beam.states is None:
+            return _Asked(scores, ask, targets, None)
+        live, states = beam.live.ravel(), beam.states
+        given = states.node[live], tuple(bits[live] for bits in states.seen)
+        return _Asked(scores, ask, targets, MayEnd(*self._soft.may_end(*given)))
 
-        Returns the scores, what was asked, the end included, and where it leads.
-        """
+    def _ask_by_states(
+        self, beam: Beam, states: States, automaton: Automaton, sizes: IntArray
+    ) -> _Asked:
+        """Ask where not only nodes say what may be taken: it may have been said often enough."""
+        live = beam.live.ravel().nonzero()[0]
+        here = states.take(live)
+        tokens, targets = automaton.ask(here)
+        first = constant_column(len(live), self._step.scorer.eos)
+        ask = np.concatenate((first, tokens), axis=1)
+        of_rows = beam.token.ravel()[live], beam.row.ravel()[live]
+        scores = self._step_model(*of_rows, ask, automaton.ban(here), automaton.hold(here))
+        scores = close_beside(scores, automaton.strict(here))
+        may_end = who_may_end(here, sizes[sentence_of(beam, live)], automaton)
+        return _Asked(scores, ask, np.ascontiguousarray(targets), may_end)
+
+    def _ask_compiled(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
+        """Ask what the kernel finds; return the scores, what was asked, and where it leads."""
         step, slots, compiled = self._step, beam.token.size, kernel.compiled
         assert compiled is not None
         node, seen, of_use, listed = None, None, None, self._most_asked
@@ -230,14 +260,26 @@ class WholeStep:
         if rows < slots:
             tokens, parents = tokens[:rows], parents[:rows]
         asks = ask[: rows * (1 + asked)].reshape(rows, 1 + asked)
+        return self._step_model(tokens, parents, asks, self._ban(beam, rows)), asks, targets
+
+    def _step_model(
+        self,
+        tokens: IntArray,
+        parents: IntArray,
+        ask: IntArray,
+        ban: IntArray,
+        hold: BoolArray | None = None,
+    ) -> Scores:
+        """Let the model score what may follow; ``hold`` marks the rows whose word may not end."""
+        step = self._step
         top = min(step.beam_size, step.scorer.vocabulary_size - 1)
-        ban = self._ban(beam, rows)
-        answer = step.scorer.step(step.model_state, tokens, parents, asks, ban, top)
+        held = {"hold": hold} if hold is not None and hold.any() else {}
+        answer = step.scorer.step(step.model_state, tokens, parents, ask, ban, top, **held)
         scores = read_scores(answer)
-        refuse_wrong_shapes(scores, rows, top, 1 + asked)
+        refuse_wrong_shapes(scores, len(tokens), top, ask.shape[1])
         refuse_banned(scores, ban)
         step.model_state = scores.state
-        return scores, asks, targets
+        return scores
 
     def _ban(self, beam: Beam, rows: int) -> IntArray:
         """Return the tokens that would complete an avoided phrase. # shape: (rows, banned)."""

@@ -148,18 +148,19 @@ class PartTables:
         self.soft = np.ascontiguousarray(self.soft[:, sentences])
         self._reached = tuple(np.ascontiguousarray(bits[:, sentences]) for bits in self._reached)
         if self._at_end is not None:
-            self._at_end = self._at_end[:, sentences]
+            self._at_end = np.ascontiguousarray(self._at_end[:, sentences])
 
     @property
     def for_kernel(self) -> bool:
-        """Whether the compiled kernel covers them: one array of bits, nothing at the end."""
-        return len(self._reached) == 1 and self._at_end is None
+        """Whether the compiled kernel covers them: it knows one array of bits."""
+        return len(self._reached) == 1
 
     @property
     def tables(self) -> tuple[NDArray[Any] | None, ...]:
         """What the compiled kernel reads, by part and sentence, and by node and part."""
         needs = None if self._needs is None else self._needs[0][1]
-        return self._reached[0], self.sizes, self._missing, self._wanted[0][1], needs
+        of_nodes = self._missing, self._wanted[0][1], needs
+        return self._reached[0], self.sizes, *of_nodes, self._at_end
 
     def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
         """Return a mask of the parts that hypotheses still have to say.

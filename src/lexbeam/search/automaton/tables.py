@@ -139,12 +139,8 @@ class Tables:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is only what to meet or to avoid: whole steps know no more.
-
-        Nothing is held, strict or counted exactly.
-        """
-        few = self._held is None and self._strict is None and self._exact is None
-        return few and self.bit_arrays == 1
+        """Whether nodes say all that may be taken: nothing is held, strict or counted exactly."""
+        return self._held is None and self._strict is None and self._exact is None
 
     @cached_property
     def kernel_tables(self) -> object | None:
