@@ -1,8 +1,7 @@
 """How long may a request take? ``python benchmarks/limits.py``.
 
 Requests with as many constraints as may be expected, of each kind and of several, on a text of four
-words and on longer ones. Each is compared with a free translation of a text that has as many
-characters as text and constraints have together.
+words and on longer ones. Each is compared with a free translation (`request_size`).
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ import argparse
 import os
 import random
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import lexbeam
+from request_size import FreeTime, characters_of
 
 WORDS = (
     "Haus", "Passwort", "Kennwort", "Baum", "Name", "Server", "Option", "Schaltfläche", "falsch",
@@ -31,15 +30,6 @@ TEXTS = (
     "Select the rows that you want to delete, and press Enter. " * 18,
     "She said that she had never seen such a large house in the middle of the city. " * 36,
 )
-
-
-def words_of(shape: Any) -> Iterator[str]:
-    """Yield the texts of constraints."""
-    if isinstance(shape, str):
-        yield shape
-    elif isinstance(shape, (list, dict)):
-        for value in shape.values() if isinstance(shape, dict) else shape:
-            yield from words_of(value)
 
 
 def requests(seed: int) -> dict[str, tuple[list[Any], list[str]]]:
@@ -71,7 +61,7 @@ def requests(seed: int) -> dict[str, tuple[list[Any], list[str]]]:
     }
 
 
-def seconds(translator: lexbeam.Translator, text: str, *asked: Any) -> tuple[float, str]:
+def attempt(translator: lexbeam.Translator, text: str, *asked: Any) -> tuple[float, str]:
     """Return the processor's time of a translation, and why it was refused, if it was."""
     started, why = time.process_time(), ""
     try:
@@ -87,15 +77,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=5)
     given = parser.parse_args()
     translator = lexbeam.load()
+    free = FreeTime(translator, " ".join(TEXTS))
     print(f"load {os.getloadavg()[0]:.1f}\n{'':22}characters  seconds  free  times")
     for name, (constraints, avoid) in requests(given.seed).items():
         for text in TEXTS:
-            characters = len(text) + sum(map(len, words_of([constraints, avoid])))
-            usual = " ".join(TEXTS) * (characters // 3000 + 1)
-            free = min(seconds(translator, usual[-characters:])[0] for _ in range(2))
-            free = max(free, seconds(translator, text)[0])
-            taken, why = seconds(translator, text, constraints, avoid)
-            print(f"{name:22}{characters:10}{taken:9.2f}{free:6.2f}{taken / free:7.1f} {why}")
+            characters = characters_of(text, *constraints, *avoid)
+            least = free.as_long(text, characters)
+            taken, why = attempt(translator, text, constraints, avoid)
+            print(f"{name:22}{characters:10}{taken:9.2f}{least:6.2f}{taken / least:7.1f} {why}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Draws lines of a source text, and constraints of all kinds: half of their words are of the reference
 of these lines, half of any. Each request is compared with a free translation of the same text, and
-with one of as many characters as text and constraints have together. MODEL is a path, or ``-`` for
-the model that comes along.
+with one of as many characters (`request_size`). MODEL is a path, or ``-`` for the model that comes
+along.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lexbeam
+from request_size import LONGEST, TIMES, FreeTime, characters_of, seconds
 
-TIMES, MOST_CHARACTERS, STEP = 20, 4000, 100
 KINDS = ("word",) * 3 + ("phrase", "any", "gap", "order", "soft", "limit", "lemma", "source")
 
 
@@ -52,22 +52,17 @@ def main() -> None:
     words = words_of(reference)
     attempt(translator, source[0], [{"lemma": words[0]}], [])  # The dictionary is read once.
 
-    @cache
-    def free_seconds(characters: int) -> float:
-        text = " ".join(source)[:characters]
-        return min(seconds(partial(translator.translate, text)) for _ in range(2))
-
+    measured = FreeTime(translator, " ".join(source))
     taken: list[Taken] = []
     end, number = time.monotonic() + options.seconds, 0
     while time.monotonic() < end:
         drawn = draw(Random(f"{options.seed} {number}"), source, reference, words)
         number += 1
-        characters = len(drawn[0]) + sum(map(len, strings_in(drawn[1:])))
-        if characters > MOST_CHARACTERS:
+        characters = characters_of(drawn[0], *drawn[1], *drawn[2])
+        if characters > LONGEST:
             continue
-        free = min(seconds(partial(translator.translate, drawn[0])) for _ in range(2))
+        free, as_long = measured.of_text(drawn[0]), measured.as_long(drawn[0], characters)
         took = seconds(partial(attempt, translator, *drawn))
-        as_long = free_seconds(characters // STEP * STEP + STEP)
         taken.append(Taken(took / free, took / as_long, took, number - 1, len(drawn[1])))
     show(taken)
 
@@ -105,25 +100,10 @@ def draw(
     return text, constraints, [word() for _ in range(chance.choice((0, 0, 0, 1, 5)))]
 
 
-def strings_in(value: Any) -> list[str]:
-    """Return the texts in a request."""
-    if isinstance(value, str):
-        return [value]
-    parts = value.values() if isinstance(value, dict) else value
-    return [] if isinstance(value, int) else [text for part in parts for text in strings_in(part)]
-
-
 def attempt(translator: lexbeam.Translator, text: str, constraints: Any, avoid: Any) -> None:
     """Translate, or be refused."""
     with suppress(lexbeam.LexbeamError):
         translator.translate(text, constraints, avoid)
-
-
-def seconds(function: Any) -> float:
-    """Return the processor's time that a call takes."""
-    started = time.process_time()
-    function()
-    return time.process_time() - started
 
 
 def show(taken: Sequence[Taken]) -> None:

@@ -50,10 +50,12 @@ class TimeProblem:
     @property
     def characters(self) -> int:
         """How long it is, text and constraints together, each as often as it is wanted."""
-        asked = (*self.constraints, *self.avoid)
-        return len(self.text) + sum(
-            len(word) * times_of(each) for each in asked for word in words_of(each)
-        )
+        return characters_of(self.text, *self.constraints, *self.avoid)
+
+
+def characters_of(text: str, *asked: Any) -> int:
+    """Return how long a request is: its text, and all that is asked, as often as it is wanted."""
+    return len(text) + sum(len(word) * times_of(each) for each in asked for word in words_of(each))
 
 
 def times_of(shape: Any) -> int:
