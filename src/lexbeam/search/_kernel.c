@@ -282,10 +282,11 @@ static int open_step(Buffers *buffers, PyObject *const *args, Step *x) {
     x->asked = x->t ? x->answers - 1 : 0;
     x->stride = x->rows ? x->a[ASKED].length / x->rows : 0;
     x->parts = x->a[REACHED].length / x->sentences;
+    x->begun = x->t ? x->a[MISSING].length / x->t->nodes : 0;
     Py_ssize_t nodes = x->t ? x->t->nodes : 0, lengths[DIMENSIONS] = {
         [SENTENCE] = x->sentences, [SLOT] = all, [ROW] = x->rows, [TOP] = x->rows * x->top,
         [ANSWER] = x->rows * x->answers, [ASK] = x->rows * x->asked, [MEAN] = 2 * x->sentences,
-        [PART] = x->parts * x->sentences, [AT_NODE] = nodes, [PART_AT_NODE] = nodes * x->parts,
+        [PART] = x->parts * x->sentences, [AT_NODE] = nodes, [BEGUN] = nodes * x->begun,
     };
     for (int i = 0; i < STEP_ARRAYS; i++) {
         int needed = i < NODE || (x->t && i < SUMS) || (x->t && x->a[SUMS].data);

@@ -127,24 +127,24 @@ enum {
     SIZES, MAY_END, BEAMS, /* constraint tokens; what may end, if not by those; beams, if not k */
     ASKED, TARGETS, SLOTS, /* what was asked, where it leads; slots of banks before adjustment */
     SUMS, COUNTS, KINDS, EXPECTED, PRICES, DRAFTS, /* what `search.future_cost` has learnt */
-    REACHED, PART_SIZES, MISSING, WANTED, NEEDS, AT_END, SOFT, PENALTIES, /* `automaton.parts` */
+    REACHED, PART_SIZES, HERE, MISSING, WANTED, NEEDS, AT_END, SOFT, PENALTIES, /* parts */
     OUT_INTS, OUT_STATES, OUT_SCORES, OUT_FLAGS,   /* what is written: see `advance` */
     STEP_ARRAYS
 };
-static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiibid" "IIDB";
+static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDiddi" "idiiiibid" "IIDB";
 
 static const char OPTIONAL_ARRAYS[] = {
     BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, AT_END, SOFT, PENALTIES,
 };
 
 /* What arrays have an entry for. */
-enum { NONE, SENTENCE, SLOT, ROW, TOP, ANSWER, ASK, MEAN, PART, AT_NODE, PART_AT_NODE, DIMENSIONS };
+enum { NONE, SENTENCE, SLOT, ROW, TOP, ANSWER, ASK, MEAN, PART, AT_NODE, BEGUN, DIMENSIONS };
 static const unsigned char DIMENSION_OF_ARRAYS[] = {
     SLOT, SLOT, SLOT, SLOT, SENTENCE, TOP, TOP, ANSWER,
     SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
     SENTENCE, ROW, SENTENCE, ASK, ASK, SENTENCE,
     MEAN, MEAN, AT_NODE, SENTENCE, PART, SENTENCE,
-    PART, PART, PART_AT_NODE, PART_AT_NODE, PART_AT_NODE, PART, PART, NONE, NONE, NONE, NONE, NONE,
+    PART, PART, BEGUN, BEGUN, BEGUN, BEGUN, PART, PART, NONE, NONE, NONE, NONE, NONE,
 };
 
 /* Numbers that a step is given in one array. */
@@ -159,15 +159,16 @@ enum { WORD_ENDS = 1, KEEP_ALL = 2, DROP = 4, BY_WORTH = 8 };
 typedef struct { double score; Py_ssize_t slot, option; } Option;
 typedef struct { double score; int64_t slot, token, node; } Candidate;
 
-/* A part of a constraint of one sentence: its bits, what all of it costs, and whose it is. */
-typedef struct { uint64_t reached; double whole; Py_ssize_t part; int64_t soft; int at_end; } Part;
+/* A part of a constraint of one sentence (`automaton.parts`): its bits, what all of it costs, and
+   whose it is. */
+typedef struct { uint64_t reached; double whole; int64_t soft; int at_end; } Part;
 
 /* Everything that a step reads, its room, and what it writes. */
 typedef struct {
     const Tables *t; /* NULL: plain search */
     Array a[STEP_ARRAYS];
     const double *number;
-    Py_ssize_t sentences, slots, rows, top, answers, asked, stride, parts, k, flags;
+    Py_ssize_t sentences, slots, rows, top, answers, asked, stride, parts, begun, k, flags;
     int64_t *row; /* the model's row of each slot */
     Option *best;
     unsigned char *among; /* which options of a sentence are among the k best */
@@ -339,16 +340,15 @@ static void expect_costs(const Step *x) {
     }
 }
 
-/* List the parts that a sentence has, side by side; return how many. */
+/* List the parts that a sentence has, side by side; return how many. Others may have more. */
 static Py_ssize_t list_parts(const Step *x, Py_ssize_t sentence) {
-    Py_ssize_t count = 0, n = x->sentences, soft = x->a[PENALTIES].length;
-    for (Py_ssize_t part = 0, at = sentence; part < x->parts; part++, at += n) {
-        if (!(DOUBLE(x, PART_SIZES, at) > 0)) continue;
+    Py_ssize_t part = 0, n = x->sentences, soft = x->a[PENALTIES].length;
+    for (Py_ssize_t at = sentence; part < x->parts && DOUBLE(x, PART_SIZES, at) > 0; at += n) {
         int64_t whose = soft ? INT(x, SOFT, at) : -1;
         int at_end = x->a[AT_END].data && FLAG(x, AT_END, at);
-        x->own[count++] = (Part){BIT(x, REACHED, at), x->whole[at], part, whose, at_end};
+        x->own[part++] = (Part){BIT(x, REACHED, at), x->whole[at], whose, at_end};
     }
-    return count;
+    return part;
 }
 
 /* Sum what parts cost; what may be given up costs its penalty at most, an end has paid it. */
@@ -376,27 +376,29 @@ static int has_others(const Step *x, Py_ssize_t parts, uint64_t seen) {
     return 0;
 }
 
-/* What a candidate has still to pay for the parts of its sentence, which are listed. */
+/* What a candidate has still to pay for the parts of its sentence, which are listed: of what it has
+   begun only what is missing, if that is of use; of several parts the one that gains most. */
 static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
                            Py_ssize_t candidate) {
     const int64_t *state = x->states + candidate, all = x->ends[x->sentences];
     uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
-    Py_ssize_t first = state[0] * x->parts, best = 0;
+    Py_ssize_t best = 0, first = state[0] * x->begun;
     double best_gain = 0.0, total = 0.0, after = x->after[sentence], *costs = x->costs;
     int others = has_others(x, parts, seen);
     for (Py_ssize_t i = 0; i < parts; i++) {
-        const Part *own = x->own + i;
-        Py_ssize_t at = first + own->part;
-        int too_early = own->at_end && others;
-        costs[i] = 0.0;
-        if ((own->reached & seen) && !too_early) continue;
-        costs[i] = own->whole;
-        int64_t missing = INT(x, MISSING, at);
-        if (missing <= 0 || too_early || !(BIT(x, WANTED, at) & unmet)) continue;
+        int is_said = (x->own[i].reached & seen) && !(x->own[i].at_end && others);
+        costs[i] = is_said ? 0.0 : x->own[i].whole;
+    }
+    for (Py_ssize_t at = first; at < first + x->begun; at++) {
+        int64_t part = INT(x, HERE, at), missing = INT(x, MISSING, at);
+        if (missing <= 0 || part < 0 || part >= parts) continue;
+        const Part *own = x->own + part;
         uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
+        if ((own->reached & seen) || (own->at_end && others)) continue;
+        if (!(BIT(x, WANTED, at) & unmet) || (needs && !(needs & seen))) continue;
         double gain = after * (double)missing - own->whole;
-        if (gain > best_gain && (!needs || (needs & seen))) {
-            best = i;
+        if (gain > best_gain) {
+            best = part;
             best_gain = gain;
         }
     }

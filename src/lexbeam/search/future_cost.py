@@ -178,14 +178,14 @@ class FutureCost:
         self, costs: FloatArray, states: States, unseen: BoolArray, after: FloatArray
     ) -> None:
         """Let what is begun cost only what it lacks, of several parts the one that gains most."""
-        rows, missing = self._parts.find_begun(states, unseen)
+        rows, part, missing = self._parts.find_begun(states, unseen)
         if not len(rows):
             return
-        flat = costs.reshape(len(costs), -1)
-        from_here = after[rows // unseen.shape[2]] * missing
-        gain = np.where(missing > 0, from_here - flat[:, rows], 0.0)
-        best = gain.argmax(axis=0)
-        flat[best, rows] += np.maximum(gain[best, np.arange(len(rows))], 0.0)
+        flat, numbers = costs.reshape(len(costs), -1), np.arange(len(rows))
+        from_here = after[rows // unseen.shape[2], None] * missing
+        gain = np.where(missing > 0, from_here - flat[part, rows[:, None]], 0.0)
+        best = gain.argmax(axis=1)
+        flat[part[numbers, best], rows] += np.maximum(gain[numbers, best], 0.0)
 
     def _sum_up(self, costs: FloatArray, ends: BoolArray) -> FloatArray:
         """Return the costs of all parts; what may be given up costs its penalty at most.

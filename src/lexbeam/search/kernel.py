@@ -33,10 +33,10 @@ UNCHECKED = 0, -np.inf, 0.0
 """What a step is told of the model if its answer has been checked before."""
 
 NOTHING_LEARNT = 0.0, 0.0, 0.0, 0.0, 0.0
-NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 14
+NO_COSTS: tuple[NDArray[Any] | None, ...] = (None,) * 15
 """What a step is given of costs if it has none."""
 
-UNCONSTRAINED: tuple[NDArray[Any] | None, ...] = (None,) * 27
+UNCONSTRAINED: tuple[NDArray[Any] | None, ...] = (None,) * 28
 """What a step is given of constraints if there are none."""
 
 _usable, _reason = load("lexbeam.search", "_kernel")

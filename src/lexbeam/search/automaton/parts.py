@@ -123,21 +123,31 @@ class PartTables:
         self._tabulate_nodes(automaton.tries, arrays)
 
     def _tabulate_nodes(self, tries: Sequence[Trie], arrays: int) -> None:
-        """Tabulate what has begun at each node. # shape of all: (nodes, parts)."""
-        rows: list[list[tuple[int, int, int]]] = [[]]  # node 0 belongs to no sentence
+        """List what has begun at each node, by rising part. # shape of all: (nodes, begun)."""
+        rows: list[list[tuple[int, int, int, int]]] = [[]]  # node 0 belongs to no sentence
         row_of_node = [0]
         for trie, parts in zip(tries, self.of_sentences, strict=True):
+            numbers: dict[int, list[int]] = {}
+            for number, part in enumerate(parts):
+                numbers.setdefault(part.wanted, []).append(number)
             known: dict[int, int] = {}  # Nodes at which the same has begun share a row.
             for begun in _find_begun(trie):
                 if id(begun) not in known:
                     known[id(begun)] = len(rows)
-                    rows.append([(*begun.get(part.wanted, (0, 0)), part.wanted) for part in parts])
+                    rows.append(
+                        sorted(
+                            (number, missing, needs, wanted)
+                            for wanted, (missing, needs) in begun.items()
+                            for number in numbers.get(wanted, ())
+                        )
+                    )
                 row_of_node.append(known[id(begun)])
         nodes = np.array(row_of_node)
-        self._missing = pack_rows([[tokens for tokens, _, _ in row] for row in rows], 0)[nodes]
+        self._here = pack_rows([[number for number, *_ in row] for row in rows], 0)[nodes]
+        self._missing = pack_rows([[missing for _, missing, *_ in row] for row in rows], 0)[nodes]
         self._begun = np.asarray((self._missing > 0).any(axis=1))  # shape: (nodes,)
         self._wanted = _spread([[bits for *_, bits in row] for row in rows], nodes, arrays)
-        needs = [[bits for _, bits, _ in row] for row in rows]
+        needs = [[bits for _, _, bits, _ in row] for row in rows]
         self._needs: SparseBits | None = None
         if any(map(any, needs)):
             self._needs = _spread(needs, nodes, arrays)
@@ -157,9 +167,9 @@ class PartTables:
 
     @property
     def tables(self) -> tuple[NDArray[Any] | None, ...]:
-        """What the compiled kernel reads, by part and sentence, and by node and part."""
+        """What the compiled kernel reads, by part and sentence, and by node."""
         needs = None if self._needs is None else self._needs[0][1]
-        of_nodes = self._missing, self._wanted[0][1], needs
+        of_nodes = self._here, self._missing, self._wanted[0][1], needs
         return self._reached[0], self.sizes, *of_nodes, self._at_end
 
     def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
@@ -183,29 +193,31 @@ class PartTables:
         counted = (~self._at_end & (self.soft < 0))[:, :, None]
         return np.asarray((unseen & counted).any(axis=0))
 
-    def find_begun(self, states: States, unseen: BoolArray) -> tuple[IntArray, IntArray]:
-        """Return the hypotheses that are in the middle of something, and the tokens it lacks.
+    def find_begun(self, states: States, unseen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the hypotheses that are in the middle of something, what that is, and what lacks.
 
-        Hypotheses are counted through the batch. # shape: (begun,), (parts, begun), 0 for parts
-        that have not been begun or are of no use.
+        Hypotheses are counted through the batch, # shape: (rows,). The others are the parts that
+        have begun, rising, and the tokens that each lacks, 0 where it is none or of no use,
+        # shape: (rows, begun).
         """
         rows = self._begun.take(states.node).nonzero()[0]
-        if not len(rows):
-            return rows, np.zeros((len(unseen), 0), np.int64)
-        node = states.node.take(rows)
+        node, column = states.node.take(rows), rows[:, None]
+        part: IntArray = self._here.take(node, axis=0)
         missing: IntArray = self._missing.take(node, axis=0)
-        unmet = [bits.take(rows)[:, None] for bits in states.unmet]
+        if not len(rows):
+            return rows, part, missing
+        unmet = [bits.take(column) for bits in states.unmet]
         useful = intersects(self._wanted, node, unmet)
         if self._needs is not None:
-            seen = [bits.take(rows)[:, None] for bits in states.seen]
+            seen = [bits.take(column) for bits in states.seen]
             free = ~np.logical_or.reduce([bits[node] != 0 for _, bits in self._needs])
             useful &= free | intersects(self._needs, node, seen)
-        useful &= unseen.reshape(len(unseen), -1)[:, rows].T
+        useful &= unseen.reshape(len(unseen), -1)[part, column]
         if self._at_end is not None:
-            sentence = rows // unseen.shape[2]
-            others = self._others(unseen).ravel()[rows]
-            useful &= ~(self._at_end.T[sentence] & others[:, None])
-        return rows, np.where(useful, missing, 0).T
+            sentence = column // unseen.shape[2]
+            others = self._others(unseen).ravel()[column]
+            useful &= ~(self._at_end[part, sentence] & others)
+        return rows, part, np.where(useful, missing, 0)
 
 
 def _spread(rows: Sequence[Sequence[int]], nodes: IntArray, arrays: int) -> SparseBits:
