@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import combinations
 from math import prod
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from lexbeam.errors import ConstraintError, SettingError, Subject
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
-from lexbeam.search.automaton.patterns import Pattern, show_constraint
+from lexbeam.search.automaton.patterns import Pattern, TokenConstraint, show_constraint
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.trie import ROOT, Trie
@@ -47,20 +48,15 @@ def refuse_impossible(
 
 def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:
     """Raise if the prefix or a phrase has more tokens than the output may have."""
-    prefix = Subject("prefix", 0, show_constraint(request.prefix))
-    given = [("prefix", request.prefix, prefix)]
-    given += [
-        (f"phrase {number}", phrase, subject)
-        for number, (phrase, subject) in enumerate(
-            zip(request.phrases, request.subjects, strict=True)
-        )
-        if not isinstance(phrase, Pattern)
-    ]
-    for name, tokens, subject in given:
-        if len(tokens) > limit:
+    given: list[tuple[Literal["prefix", "phrase"], int, TokenConstraint]]
+    given = [("prefix", 0, request.prefix)]
+    given += [("phrase", number, phrase) for number, phrase in enumerate(request.phrases)]
+    for role, number, tokens in given:
+        if not isinstance(tokens, Pattern) and len(tokens) > limit:
+            name = role if role == "prefix" else f"{role} {number}"
             raise ConstraintError(
                 f"{name} {{}} has {len(tokens)} tokens, more than max_length {limit}",
-                subject,
+                Subject(role, number, show_constraint(tokens)),
                 sentence=sentence,
             )
 
@@ -68,16 +64,17 @@ def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:
 def _refuse_two_ends(sentence: int, request: Request) -> None:
     """Raise if an output would have to end in two ways."""
     ends = [
-        (phrase, subject)
-        for phrase, subject in zip(request.phrases, request.subjects, strict=True)
+        (number, phrase)
+        for number, phrase in enumerate(request.phrases)
         if isinstance(phrase, Pattern) and phrase.last and phrase.penalty is None
     ]
-    for (one, first), (other, second) in combinations(ends, 2):
+    for (first, one), (second, other) in combinations(ends, 2):
         if not _share_an_end(one, other):
+            subjects = request.subjects
             raise ConstraintError(
                 "phrases {} and {} can't both be the end of the output",
-                first,
-                second,
+                subjects[first],
+                subjects[second],
                 sentence=sentence,
             )
 
@@ -91,6 +88,8 @@ def _share_an_end(one: Pattern, other: Pattern) -> bool:
 
 def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None:
     """Raise if so many tokens after the prefix are more than there may be."""
+    if need < NEVER and len(request.prefix) + need <= limit:
+        return
     phrases, avoided = request.subjects, request.avoided_subjects
     if need >= NEVER:
         without = f" without one of the avoided phrases [{listed(avoided)}]" if avoided else ""
@@ -100,13 +99,12 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
             *avoided,
             sentence=sentence,
         )
-    if len(request.prefix) + need > limit:
-        behind = f" after a prefix of {len(request.prefix)}" if request.prefix else ""
-        raise ConstraintError(
-            f"phrases {listed(phrases)} need {need} tokens{behind}, max_length is {limit}",
-            *phrases,
-            sentence=sentence,
-        )
+    behind = f" after a prefix of {len(request.prefix)}" if request.prefix else ""
+    raise ConstraintError(
+        f"phrases {listed(phrases)} need {need} tokens{behind}, max_length is {limit}",
+        *phrases,
+        sentence=sentence,
+    )
 
 
 def _need_after_prefix(

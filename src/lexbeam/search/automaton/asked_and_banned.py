@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows, row_starts
-from lexbeam.search.automaton.trie import ROOT, Node, Trie
+from lexbeam.search.automaton.trie import ROOT, Trie
 
 WORTH_PACKING = 2048
 """From so many tokens asked of all hypotheses on, it pays to leave out what has been met."""
@@ -37,34 +37,32 @@ class AskedAndBanned:
         rows = [0]
         tokens: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
-        banned: list[list[int]] = [[]]
+        banned: list[list[int]] = [[]]  # one row for each of those, as nodes share both
         always: list[list[int]] = []
         known: dict[int, _Listed] = {}
         for root, trie in zip(roots.tolist(), tries, strict=True):
             if id(trie) not in known:  # Sentences that ask for the same share their trie.
                 known[id(trie)] = _list_tokens(trie)
-            listed = known[id(trie)]
-            numbers: dict[int, int] = {}
-            for asked, nodes in zip(listed.tokens, listed.nodes, strict=True):
-                if id(asked) not in numbers:
-                    numbers[id(asked)] = len(tokens)
-                    tokens.append(asked)
-                    targets.append([root + node for node in nodes])
-                rows.append(numbers[id(asked)])
+            listed, before = known[id(trie)], len(tokens)
+            rows += [before + row for row in listed.row_of_node]
+            tokens += listed.tokens
+            targets += [[root + node for node in nodes] for nodes in listed.nodes]
             banned += listed.banned
             always.append(listed.always)
+        row_of_node = np.array(rows, np.int64)
         return cls(
-            np.array(rows, np.int64),
+            row_of_node,
             pack_rows(tokens, fill=PAD),
             pack_rows(targets, fill=0),
-            pack_rows(banned, fill=PAD),
+            pack_rows(banned, fill=PAD).take(row_of_node, axis=0),
             pack_rows(always, fill=PAD),
         )
 
 
 class _Listed(NamedTuple):
-    """What each node of a trie asks for and bans."""
+    """What the nodes of a trie ask for and ban; those that differ in neither share a row."""
 
+    row_of_node: list[int]
     tokens: list[list[int]]
     nodes: list[list[int]]
     """Where these tokens lead."""
@@ -76,24 +74,25 @@ def _list_tokens(trie: Trie) -> _Listed:
     nodes, first = trie.nodes, trie.nodes[ROOT].children
     from_root = {t: n for t, n in first.items() if nodes[n].serves and t >= 0}
     always = [t for t, n in first.items() if nodes[n].avoided and t >= 0]
-    listed, banned_from_root = _Listed([], [], [], always), set(always)
-    known: dict[tuple[int, bool], tuple[list[int], list[int], list[int]]] = {}
+    listed, banned_from_root = _Listed([], [], [], [], always), set(always)
+    wanted = [node.serves > 0 and not node.avoided for node in nodes]
+    leading = [good and node.leads for good, node in zip(wanted, nodes, strict=True)]
+    avoided = any(node.avoided for node in nodes)
+    known: dict[tuple[int, bool], int] = {}
     for node in nodes:
         key = id(node.moves), node.strict  # Nodes that differ in nothing else share their moves.
-        if key not in known:
+        row = known.get(key)
+        if row is None:
+            row = known[key] = len(listed.tokens)
             moves = {**from_root, **node.moves} if node.moves else from_root
-            useful = [(t, n) for t, n in moves.items() if t >= 0 and _is_useful(node, nodes[n])]
-            ends = (token for token, target in node.moves.items() if nodes[target].avoided)
-            banned = [t for t in ends if t >= 0 and t not in banned_from_root]
-            known[key] = [token for token, _ in useful], [target for _, target in useful], banned
-        for rows, row in zip(listed[:3], known[key], strict=True):
-            rows.append(row)
+            is_useful = leading if node.strict else wanted
+            useful = {t: n for t, n in moves.items() if is_useful[n] and t >= 0}
+            ends = [t for t, n in node.moves.items() if nodes[n].avoided] if avoided else []
+            listed.tokens.append(list(useful))
+            listed.nodes.append(list(useful.values()))
+            listed.banned.append([t for t in ends if t >= 0 and t not in banned_from_root])
+        listed.row_of_node.append(row)
     return listed
-
-
-def _is_useful(node: Node, target: Node) -> bool:
-    """Return whether a node asks for the token that leads to another."""
-    return target.serves > 0 and not target.avoided and (target.leads or not node.strict)
 
 
 def pack_useful(

@@ -22,7 +22,7 @@ whole size minus the fewest tokens still needed, put side by side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lexbeam.errors import ConstraintError, Subject
@@ -154,19 +154,22 @@ class _Numbering:
         self._free_bit = 0
         # Stages wait for their wanted bits until all bits of hypotheses have been given away.
         self._stages_to_add: list[Callable[[int], None]] = []
-        met: dict[Hashable, list[int]] = {}
-        for constraint, times in sorted(Counter(constraints).items(), key=_is_soft):
+        # Constraints are told apart by number: it takes long to look a pattern up.
+        numbers: dict[TokenConstraint, int] = {}
+        number_of = [numbers.setdefault(each, len(numbers)) for each in constraints]
+        times, copies = Counter(number_of), dict[int, Iterator[int]]()
+        for constraint, number in sorted(numbers.items(), key=_is_soft):
             if isinstance(constraint, Pattern):
-                met[constraint] = self._add_pattern(constraint, times)
+                met = self._add_pattern(constraint, times[number])
             else:
-                met[constraint] = self._add_phrase([Form(constraint)], times)
-            if not _is_soft((constraint, times)):
+                met = self._add_phrase([Form(constraint)], times[number])
+            copies[number] = iter(met)
+            if not _is_soft((constraint, number)):
                 self.layout.hard_bits = self._free_bit
         for add in self._stages_to_add:
             add(self._take_bits(1))
         self.layout.wanted = self._free_bit
-        copies = {constraint: iter(bits) for constraint, bits in met.items()}
-        self.layout.met = [next(copies[constraint]) for constraint in constraints]
+        self.layout.met = [next(copies[number]) for number in number_of]
 
     def _take_bits(self, count: int, in_one_array: bool = False) -> int:
         """Return the first of some bits that are free."""
@@ -389,6 +392,6 @@ class _Numbering:
         return tuple(sum(1 << (first + age) for age in possible) for possible in ages)
 
 
-def _is_soft(counted: tuple[TokenConstraint, int]) -> bool:
+def _is_soft(numbered: tuple[TokenConstraint, int]) -> bool:
     """Return whether a constraint may be given up; those have the highest bits."""
-    return isinstance(counted[0], Pattern) and counted[0].penalty is not None
+    return isinstance(numbered[0], Pattern) and numbered[0].penalty is not None

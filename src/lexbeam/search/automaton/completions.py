@@ -6,7 +6,7 @@ handful of array operations, however many hypotheses there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -75,56 +75,87 @@ class BegunPhrases:
     needs: SparseBits
 
 
-_NO_GOAL = Goal((), sets=0, wanted=0, size=0)
+def pack_completions(
+    ends: Sequence[tuple[int, Sequence[Goal]]], nodes: int, bit_arrays: int
+) -> list[Completion]:
+    """Pack what ends at some of so many nodes, with sets of bits in so many arrays."""
+    return [_pack_goal_layer(*layer, nodes, bit_arrays) for layer in _layers(ends)]
 
 
-def pack_completions(ends: Sequence[Sequence[Goal]], bit_arrays: int) -> list[Completion]:
-    """Pack what ends at each node, with sets of bits in so many arrays."""
-    return [_pack_goal_layer(layer, bit_arrays) for layer in _layers(ends, _NO_GOAL)]
-
-
-def _pack_goal_layer(goals: Sequence[Goal], bit_arrays: int) -> Completion:
+def _pack_goal_layer(
+    at: Sequence[int], goals: Sequence[Goal], nodes: int, bit_arrays: int
+) -> Completion:
     repeats = [goal.repeats for goal in goals]
-    needs = [goal.needed(len(goal.tokens)) for goal in goals]
-    sets = pack_bits([goal.sets | goal.repeats for goal in goals], bit_arrays)
+    needs = [goal.needed(len(goal.tokens)) if goal.needs else 0 for goal in goals]
+    sets = _spread_bits(at, [goal.sets for goal in goals], nodes, bit_arrays)
+    repeated, changed = None, sets
+    if any(repeats):
+        repeated = _spread_bits(at, repeats, nodes, bit_arrays)
+        changed = tuple(one | other for one, other in zip(sets, repeated, strict=True))
     return Completion(
-        pack_bits([goal.sets for goal in goals], bit_arrays),
-        pack_bits(repeats, bit_arrays) if any(repeats) else None,
-        _pack_sparse(needs, bit_arrays),
-        np.array([goal.weight for goal in goals], dtype=np.int64),
-        tuple(number for number, array in enumerate(sets) if array.any()),
-        np.logical_or.reduce([array != 0 for array in sets]),
+        sets,
+        repeated,
+        _spread_sparse(at, needs, nodes, bit_arrays),
+        _spread_numbers(at, [goal.weight for goal in goals], nodes),
+        tuple(number for number, array in enumerate(changed) if array.any()),
+        np.logical_or.reduce([array != 0 for array in changed]),
     )
 
 
-def _pack_sparse(sets: Sequence[int], bit_arrays: int) -> SparseBits:
-    packed = enumerate(pack_bits(sets, bit_arrays))
+def _spread_numbers(at: Sequence[int], numbers: Sequence[int], nodes: int) -> IntArray:
+    """Return the numbers of some nodes in an array of all, 0 at the others. # shape: (nodes,)."""
+    spread = np.zeros(nodes, np.int64)
+    spread[at] = numbers
+    return spread
+
+
+def _spread_bits(at: Sequence[int], sets: Sequence[int], nodes: int, bit_arrays: int) -> Bits:
+    """Return the sets of some nodes in arrays of all, empty at the others."""
+    spread = tuple(np.zeros(nodes, np.uint64) for _ in range(bit_arrays))
+    for array, bits in zip(spread, pack_bits(sets, bit_arrays), strict=True):
+        array[at] = bits
+    return spread
+
+
+def _spread_sparse(
+    at: Sequence[int], sets: Sequence[int], nodes: int, bit_arrays: int
+) -> SparseBits:
+    """Return the same without arrays that are empty."""
+    if not any(sets):
+        return ()
+    packed = enumerate(_spread_bits(at, sets, nodes, bit_arrays))
     return tuple((number, array) for number, array in packed if array.any())
 
 
 def pack_progress(
-    progress: Sequence[Sequence[Progress]], roots: Sequence[int], bit_arrays: int
+    progress: Sequence[tuple[int, Sequence[Progress]]], roots: IntArray, bit_arrays: int
 ) -> list[BegunPhrases]:
-    """Pack what has begun at each node; ``roots`` has the root of each node's trie."""
+    """Pack what has begun at some nodes; ``roots`` has the root of each node's trie."""
     packed = []
-    for layer in _layers(progress, Progress(0, 0, 0, 0)):
-        needs = [one.needs for one in layer]
-        nodes = [root + one.node for root, one in zip(roots, layer, strict=True)]
+    nodes = len(roots)
+    for at, layer in _layers(progress):
+        wanted = _spread_bits(at, [one.wanted for one in layer], nodes, bit_arrays)
         packed.append(
             BegunPhrases(
-                np.array([one.gain for one in layer], dtype=np.int64),
-                np.array(nodes, dtype=np.int64),
-                leave_out_empty(pack_bits([one.wanted for one in layer], bit_arrays)),
-                _pack_sparse(needs, bit_arrays),
+                _spread_numbers(at, [one.gain for one in layer], nodes),
+                roots + _spread_numbers(at, [one.node for one in layer], nodes),
+                leave_out_empty(wanted),
+                _spread_sparse(at, [one.needs for one in layer], nodes, bit_arrays),
             )
         )
     return packed
 
 
-def _layers(rows: Sequence[Sequence[_Entry]], nothing: _Entry) -> list[list[_Entry]]:
-    """Turn lists, one per node, into layers with one entry per node."""
-    longest = max(map(len, rows))
-    return [[row[i] if i < len(row) else nothing for row in rows] for i in range(longest)]
+def _layers(
+    rows: Sequence[tuple[int, Sequence[_Entry]]],
+) -> Iterator[tuple[list[int], list[_Entry]]]:
+    """Turn lists of some nodes into layers with one entry of each that has so many.
+
+    Yields the nodes of each layer, and their entries.
+    """
+    for number in range(max((len(row) for _, row in rows), default=0)):
+        rows = [(node, row) for node, row in rows if number < len(row)]
+        yield [node for node, _ in rows], [row[number] for _, row in rows]
 
 
 def is_in_progress(layer: BegunPhrases, states: States, unmet: Bits) -> BoolArray:
@@ -157,12 +188,14 @@ def nodes_in_progress(layers: Sequence[BegunPhrases], states: States) -> IntArra
 
 def is_allowed(needs: SparseBits, node: IntArray, bits: Bits) -> BoolArray:
     """Return a mask of those that have one of the bits needed, or need none."""
-    free, there = np.ones(node.shape, np.bool_), np.zeros(node.shape, np.bool_)
+    free: BoolArray | None = None
+    there: BoolArray | None = None
     for number, array in needs:
         needed = array[node]
-        free = free & (needed == 0)
-        there = there | ((needed & bits[number]) != 0)
-    return free | there
+        none, some = needed == 0, (needed & bits[number]) != 0
+        free = none if free is None else free & none
+        there = some if there is None else there | some
+    return np.ones(node.shape, np.bool_) if free is None or there is None else free | there
 
 
 def complete(

@@ -52,7 +52,7 @@ class ExactCounts:
     ) -> ExactCounts | None:
         """Tabulate the nodes of all tries; return None if no phrase has an exact count."""
         nodes = [Node(depth=0), *(node for trie in tries for node in trie.nodes)]
-        if not any(goal.exact for node in nodes for goal in node.ends):
+        if not any(goal.exact for node in nodes if node.ends for goal in node.ends):
             return None
         waiting = [
             [goal.exact for goal in node.ends if goal.exact and goal.waits and can_hold]

@@ -55,6 +55,7 @@ class NeedTables:
         ) - np.uint64(1)
         self._chained = chained
         self._ages = ages
+        self._tokens: dict[int, tuple[IntArray, IntArray]] = {}
 
     def solve(self, sentence: int) -> Needs | None:
         """Return the needs of a sentence; None if there are too many states."""
@@ -76,7 +77,10 @@ class NeedTables:
 
     def tokens_of(self, sentence: int) -> tuple[IntArray, IntArray]:
         """Return the tokens that a shortest output may need, and nodes that it does not."""
-        return _relevant_tokens(self._automaton, sentence, self._vocabulary_size, self._ends)
+        if sentence not in self._tokens:
+            given = self._automaton, sentence, self._vocabulary_size, self._ends
+            self._tokens[sentence] = _relevant_tokens(*given)
+        return self._tokens[sentence]
 
     def _solve_all(self, sentence: int) -> Needs | None:
         """List every combination of a node and phrases met; None if there is too much to try."""
@@ -100,9 +104,12 @@ class NeedTables:
             _, following, closed, _ = moves[-1]
             found = np.unique(following[~closed])
             at_root = found[: np.searchsorted(found, 1 << bits)]
-            elsewhere = ((aside << bits)[:, None] + at_root).ravel()
-            new = np.setdiff1d(np.concatenate((found, elsewhere)), known)
-            known = np.union1d(known, new)
+            if len(aside):
+                elsewhere = ((aside << bits)[:, None] + at_root).ravel()
+                found = np.unique(np.concatenate((found, elsewhere)))
+            places = np.minimum(np.searchsorted(known, found), len(known) - 1)
+            new = found[known[places] != found]
+            known = np.sort(np.concatenate((known, new)))
             if len(known) > most:
                 return None
         keys, following, closed, done = map(np.concatenate, zip(*moves, strict=True))
@@ -123,8 +130,10 @@ class NeedTables:
         no_bits = np.zeros_like(met)
         bits_met = (met, *[no_bits] * (automaton.bit_arrays - 1)) if automaton.bit_arrays else ()
         states = automaton.at(nodes, bits_met)
-        # Where tokens lead is the same for all states at a node.
-        own, which = np.unique(nodes, return_inverse=True)
+        # Where tokens lead is the same for all states at a node, which follow one another.
+        is_new = np.ones(len(nodes), np.bool_)
+        np.not_equal(nodes[1:], nodes[:-1], out=is_new[1:])
+        own, which = nodes[is_new], is_new.cumsum() - 1
         reached = automaton.follow(own[:, None], tokens[None, :])[which]
         met_after = automaton.met_after(states.column(), tokens[None, :], reached)
         closed = automaton.forbids(states, np.broadcast_to(tokens, reached.shape), reached)
@@ -155,19 +164,25 @@ def _relevant_tokens(
     in_phrases = {t for goal in automaton.layouts[sentence].goals for t in goal.tokens}
     other = np.ones(vocabulary_size, dtype=np.bool_)
     other[[*trie.alphabet, *ends]] = False
-    kinds = [np.ones(vocabulary_size, dtype=np.bool_)]
     marks = [] if words is None else [words.boundary, words.starting]
     if words is not None and (trie.apart != ROOT or trie.joins):
         marks.append(words.closing)
     if words is not None and trie.joins:
         marks += [(words.joining & flag) != 0 for flag in (SHORT, LONG, ENDS)]
+    kinds = np.zeros(vocabulary_size, np.uint8)  # of two sides of a mark, the marked is first
     for mark in marks:
-        kinds = [kind & side for kind in kinds for side in (mark, ~mark)]
-    kinds = [kind for kind in kinds if (kind & other).any()]
-    left_out = {t for t in trie.alphabet if t not in in_phrases and any(k[t] for k in kinds)}
-    left_out = set() if trie.joins else left_out
+        kinds = 2 * kinds + ~mark
+    others = other.nonzero()[0][::-1]
+    first = np.full(1 << len(marks), -1)  # the first token of each kind, -1 if there is none
+    first[kinds[others]] = others  # of several that are assigned to a place, the last remains
+    left_out = set()
+    if not trie.joins:
+        may_be = [token for token in trie.alphabet if token not in in_phrases]
+        left_out = {t for t in may_be if first[kinds[t]] >= 0}
     tokens = [token for token in trie.alphabet if token not in left_out]
-    tokens += [int((kind & other).argmax()) for kind in kinds]
-    behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
+    tokens += first[first >= 0].tolist()
+    behind = set()
+    if left_out:
+        behind = {n for node in trie.nodes for t, n in node.children.items() if t in left_out}
     open_nodes = [number for number in sorted(behind) if not trie.nodes[number].avoided]
     return np.array(tokens, dtype=np.int64), np.array(open_nodes, dtype=np.int64)

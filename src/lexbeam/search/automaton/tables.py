@@ -70,6 +70,8 @@ class Tables:
         can_hold: bool,
     ) -> list[Trie]:
         """Return the tries of all sentences; those that ask for the same share one."""
+        if len(self.layouts) == 1:
+            return [self._make_trie(self.layouts[0], avoided[0], can_hold)]
         tries: dict[Hashable, Trie] = {}
         keys = []
         for layout, asked, avoid in zip(self.layouts, constraints, avoided, strict=True):
@@ -92,14 +94,15 @@ class Tables:
     def _tabulate_nodes(self) -> None:
         """Tabulate what ends, what has begun and what is forbidden at each node."""
         nodes = [Node(depth=0), *(node for trie in self.tries for node in trie.nodes)]
-        root_of = [0, *(r for r, t in zip(self.roots, self.tries, strict=True) for _ in t.nodes)]
+        root_of = np.concatenate(([0], self.roots.repeat([len(t.nodes) for t in self.tries])))
         serves = pack_bits([node.serves for node in nodes], self.bit_arrays)
         self._serves = leave_out_empty(serves)
-        ends = [[goal for goal in node.ends if not goal.waits] for node in nodes]
-        waiting = [[goal for goal in node.ends if goal.waits] for node in nodes]
-        self._completed_now = pack_completions(ends, self.bit_arrays)
-        self._completed_later = pack_completions(waiting, self.bit_arrays)
-        begun = [node.progress for node in nodes]
+        ending = [(number, node.ends) for number, node in enumerate(nodes) if node.ends]
+        now = [(number, [goal for goal in ends if not goal.waits]) for number, ends in ending]
+        later = [(number, [goal for goal in ends if goal.waits]) for number, ends in ending]
+        self._completed_now = pack_completions(now, len(nodes), self.bit_arrays)
+        self._completed_later = pack_completions(later, len(nodes), self.bit_arrays)
+        begun = [(number, node.progress) for number, node in enumerate(nodes) if node.progress]
         self.progress = pack_progress(begun, root_of, self.bit_arrays)
         self._avoided = np.array([node.avoided for node in nodes], dtype=np.bool_)
         held = np.array([node.held for node in nodes], dtype=np.bool_)

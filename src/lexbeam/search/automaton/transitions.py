@@ -9,7 +9,7 @@ by what stands beside them, the others have a symbol for each combination of cla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -50,32 +50,44 @@ class Transitions:
         words: WordBoundaries | None = None,
     ) -> Transitions:
         """Tabulate the transitions of tries whose roots have the given numbers."""
-        symbol, flags = _number_symbols(tries, vocabulary_size, words)
-        count, present = len(flags), np.unique(flags[flags > 0])
+        alphabet = sorted(set(chain.from_iterable(trie.alphabet for trie in tries)))
+        symbol, flags = _number_symbols(alphabet, tries, vocabulary_size, words)
+        count, present = len(flags), sorted(set(flags.tolist()) - {0})
         from_root = np.repeat(roots[:, None], count, axis=1)
+        # Nodes that share their moves share a row of symbols and targets.
         symbols: list[list[int]] = [[]]
         targets: list[list[int]] = [[]]
-        row_of_node = [0]
+        moves_of_node, row_of_node = [0], [0]
+        number_of = dict(zip(alphabet, range(1, len(alphabet) + 1), strict=True))
         for sentence, (root, trie) in enumerate(zip(roots.tolist(), tries, strict=True)):
             for each in present:
-                from_root[sentence, flags == each] += trie.from_root(class_symbol(int(each)))
+                from_root[sentence, flags == each] += trie.from_root(class_symbol(each))
             first = {t: n for t, n in trie.nodes[ROOT].children.items() if t >= BEGIN}
             from_root[sentence, symbol[list(first)]] = [root + n for n in first.values()]
             row_of_node += [sentence * count] * len(trie.nodes)
-            for row, leads_to in _moves_of_nodes(trie, root, symbol, flags):
-                symbols.append(row)
-                targets.append(leads_to)
+            by_class = _by_class(trie, number_of, flags)
+            known: dict[int, int] = {}
+            for node in trie.nodes:
+                row = known.get(id(node.moves))
+                if row is None:
+                    row = known[id(node.moves)] = len(symbols)
+                    moves = _moves(node.moves, number_of, by_class)
+                    symbols.append([each for each, _ in moves])
+                    targets.append([root + target for _, target in moves])
+                moves_of_node.append(row)
         listed = None
         if max(map(len, symbols)) > _MOST_MOVES:
-            listed = _list_moves(symbols, targets, count)
+            symbols_of_nodes = [symbols[row] for row in moves_of_node]
+            targets_of_nodes = [targets[row] for row in moves_of_node]
+            listed = _list_moves(symbols_of_nodes, targets_of_nodes, count)
             symbols = targets = [[] for _ in symbols]
         return cls(
             symbol,
             count,
             from_root.ravel(),
             np.array(row_of_node, dtype=np.int64),
-            pack_rows(symbols, fill=-1),
-            pack_rows(targets, fill=0),
+            pack_rows(symbols, fill=-1).take(moves_of_node, axis=0),
+            pack_rows(targets, fill=0).take(moves_of_node, axis=0),
             listed,
         )
 
@@ -101,44 +113,34 @@ class Transitions:
         return sentence
 
 
-def _moves_of_nodes(
-    trie: Trie, root: int, symbol: IntArray, flags: IntArray
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield for each node the symbols of its moves and where they lead, counted from ``root``.
-
-    Nodes that share their moves share these.
-    """
-    by_class = _by_class(trie, symbol, flags)
-    known: dict[int, tuple[list[int], list[int]]] = {}
-    for node in trie.nodes:
-        key = id(node.moves)
-        if key not in known:
-            moves = _moves(node.moves, symbol, by_class)
-            known[key] = [each for each, _ in moves], [root + target for _, target in moves]
-        yield known[key]
-
-
 def _moves(
-    moves: Mapping[int, int], symbol: IntArray, by_class: Mapping[int, list[int]] | None
+    moves: Mapping[int, int],
+    number_of: Mapping[int, int],
+    by_class: Mapping[int, list[int]] | None,
 ) -> list[tuple[int, int]]:
-    """Return the symbols of moves with their targets; a class is all symbols that it stands for."""
+    """Return the symbols of moves with their targets; a class is all symbols that it stands for.
+
+    ``number_of`` has the symbols of the tokens of phrases.
+    """
     if by_class is None:
-        return list(zip(symbol[list(moves)].tolist(), moves.values(), strict=True)) if moves else []
+        return [(number_of[token], target) for token, target in moves.items()]
     return [
         (each, target)
         for token, target in moves.items()
-        for each in ([int(symbol[token])] if token >= 0 else by_class.get(token, ()))
+        for each in ((number_of[token],) if token >= 0 else by_class.get(token, ()))
     ]
 
 
-def _by_class(trie: Trie, symbol: IntArray, flags: IntArray) -> dict[int, list[int]] | None:
+def _by_class(
+    trie: Trie, number_of: Mapping[int, int], flags: IntArray
+) -> dict[int, list[int]] | None:
     """Return the symbols that each class symbol of a trie stands for: not those of its own tokens.
 
     None if the trie has no classes.
     """
     if not trie.joins:
         return None
-    own = set(symbol[trie.alphabet].tolist())
+    own = {number_of[token] for token in trie.alphabet}
     found: dict[int, list[int]] = {}
     for number, each in enumerate(flags.tolist()):
         if each and number not in own:
@@ -159,22 +161,25 @@ def _list_moves(
 
 
 def _number_symbols(
-    tries: Sequence[Trie], vocabulary_size: int, words: WordBoundaries | None
+    alphabet: Sequence[int],
+    tries: Sequence[Trie],
+    vocabulary_size: int,
+    words: WordBoundaries | None,
 ) -> tuple[IntArray, IntArray]:
     """Give every token of a phrase a symbol, from 1 on; all other tokens are symbol 0.
 
     Where it matters of what classes they are, others of the same classes share a symbol behind
     those. Also returns the classes of each symbol.
     """
-    alphabet = sorted({token for trie in tries for token in trie.alphabet})
     # The last entry is that of `BEGIN`, which stands for a token beyond the vocabulary.
     symbol = np.zeros(vocabulary_size + 1, dtype=np.int64)
     symbol_flags = np.zeros(len(alphabet) + 2, np.int64)
     if words is not None and any(trie.apart or trie.joins for trie in tries):
-        flags = class_flags(words, np.arange(vocabulary_size))
+        flags = class_flags(words)
         if not any(trie.joins for trie in tries):
-            flags &= CLOSING
-        present = np.unique(flags[flags > 0])
+            flags &= np.uint8(CLOSING)
+        present = np.flatnonzero(np.bincount(flags))
+        present = present[present > 0]
         number_of = np.zeros(2 * CLOSING, np.int64)
         number_of[present] = len(alphabet) + 2 + np.arange(len(present))
         symbol[:-1] = number_of[flags]

@@ -22,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import IntArray, Tokens
+from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton import whole_words
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
@@ -127,7 +127,7 @@ class Progress(NamedTuple):
     """Bits of which one must be set for it to count; 0: none must."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """A beginning of a phrase."""
 
@@ -185,6 +185,14 @@ class Trie:
         """Whether it matters how tokens join the parts of compounds."""
         for goal, tokens in self._spelled_out(joined):
             self._add(goal, tokens)
+        first = self.nodes[ROOT].children
+        self.apart = first.get(APART, ROOT)
+        """The node after a token that ends a word and is in no phrase; the root if none is."""
+        self.inside = first.get(INSIDE, ROOT)
+        """The node after a token that ends with enough letters of a word and is in no phrase."""
+        self.start = first.get(BEGIN, self.apart)
+        """The node of an output that has no tokens yet."""
+        self._anchors = {first[token] for token in ANCHORS if token in first}
         self._link()
 
     def _add(self, goal: Goal, tokens: Tokens) -> None:
@@ -202,9 +210,8 @@ class Trie:
         """
         if not goals or self._words is None:
             return
-        alphabet = self.alphabet
-        everything = np.arange(len(self._words.joining))
-        present = np.flatnonzero(np.bincount(class_flags(self._words, everything)))
+        alphabet = self._list_alphabet()
+        present = np.flatnonzero(np.bincount(class_flags(self._words)))
         others = [class_symbol(flags) for flags in present.tolist()]
         fits = {
             symbol: [each for each in (*alphabet, *others) if self._fits(symbol, each)]
@@ -233,29 +240,15 @@ class Trie:
             return max(flags_of(symbol), 0) if symbol < 0 else 0
         flags = self._known_flags.get(symbol)
         if flags is None:
-            flags = self._known_flags[symbol] = int(class_flags(self._words, symbol))
+            closing = CLOSING if self._words.closing[symbol] else 0
+            flags = self._known_flags[symbol] = int(self._words.joining[symbol]) + closing
         return flags
-
-    @property
-    def start(self) -> int:
-        """The node of an output that has no tokens yet."""
-        return self.nodes[ROOT].children.get(BEGIN, self.apart)
-
-    @property
-    def inside(self) -> int:
-        """The node after a token that ends with enough letters of a word and is in no phrase."""
-        return self.nodes[ROOT].children.get(INSIDE, ROOT)
 
     @property
     def begins(self) -> set[int]:
         """The nodes after which the first token of a phrase may come."""
         short = {n for s, n in self.nodes[self.inside].children.items() if s <= _FIRST_CLASS}
         return {ROOT, self.start, self.apart, self.inside} | (short if self.inside else set())
-
-    @property
-    def apart(self) -> int:
-        """The node after a token that ends a word and is in no phrase; the root if none is."""
-        return self.nodes[ROOT].children.get(APART, ROOT)
 
     def from_root(self, token: int) -> int:
         """Return where a token leads from the root."""
@@ -273,9 +266,13 @@ class Trie:
             return self.apart
         return self.inside if flags & whole_words.ENDS else ROOT
 
-    @property
+    @cached_property
     def alphabet(self) -> list[int]:
         """All tokens of all phrases, rising."""
+        return self._list_alphabet()
+
+    def _list_alphabet(self) -> list[int]:
+        """List the tokens of the phrases that have been added so far."""
         return sorted({token for node in self.nodes for token in node.children if token >= 0})
 
     def strings(self) -> list[Tokens]:
@@ -288,13 +285,17 @@ class Trie:
 
     def _path(self, phrase: Tokens) -> list[int]:
         """Return the nodes along a phrase, the root first; make those that are missing."""
-        path = [ROOT]
+        nodes, number, path = self.nodes, ROOT, [ROOT]
+        root = nodes[ROOT]
         for token in phrase:
-            here = self.nodes[path[-1]]
-            if token not in here.children:
-                here.children[token] = len(self.nodes)
-                self.nodes.append(Node(depth=here.depth + 1))
-            path.append(here.children[token])
+            children = nodes[number].children
+            known = children.get(token)
+            if known is None:
+                known = children[token] = len(nodes)
+                # Until it is linked to its suffix, a node has the moves and progress of the root.
+                nodes.append(Node(len(path), moves=root.moves, progress=root.progress))
+            number = known
+            path.append(number)
         return path
 
     def _mark_strict(self, goals: Sequence[Goal]) -> None:
@@ -311,32 +312,34 @@ class Trie:
 
     def _link(self) -> None:
         """Set the failure links, and let every node inherit what its suffixes end and begin."""
-        first = self.nodes[ROOT].children
+        nodes, first = self.nodes, self.nodes[ROOT].children
         anchors = self.apart, self.inside
         queue = sorted(first.values(), key=lambda number: number not in anchors)
         for token, child in first.items():
-            self.nodes[child].failure = self._after_any(token)
+            nodes[child].failure = self._after_any(token)
         for number in queue:
-            node = self.nodes[number]
-            suffix = self.nodes[node.failure]
+            node = nodes[number]
+            suffix = nodes[node.failure]
             for token, child in node.children.items():
-                self.nodes[child].failure = suffix.moves.get(token, self.from_root(token))
+                known = suffix.moves.get(token)
+                nodes[child].failure = self.from_root(token) if known is None else known
                 queue.append(child)
             self._inherit(number, suffix)
 
     def _inherit(self, number: int, suffix: Node) -> None:
         """Add to a node what its longest suffix ends, begins and forbids."""
         node = self.nodes[number]
-        node.serves = suffix.serves
-        for goal in () if self.is_anchor(number) else (*node.ends, *node.begun):
+        serves = suffix.serves
+        for goal in () if number in self._anchors else chain(node.ends, node.begun):
             if not goal.late:
-                node.serves |= goal.wanted
+                serves |= goal.wanted
+        node.serves = serves
         # What adds nothing shares what its suffix has: tables are then made of it once.
         node.moves = {**suffix.moves, **node.children} if node.children else suffix.moves
         node.ends = _once_each(node.ends + suffix.ends) if node.ends else suffix.ends
         node.avoided |= suffix.avoided
         node.held |= suffix.held
-        own = self._own_progress(number)
+        own = self._own_progress(number) if node.begun else []
         node.progress = _most_first([*own, *suffix.progress]) if own else suffix.progress
 
     def _own_progress(self, number: int) -> list[Progress]:
@@ -345,10 +348,11 @@ class Trie:
         if number in (self.apart, self.inside):
             return []  # It has begun nothing yet.
         wanted: dict[tuple[int, int], int] = {}
+        depth = node.depth
         for goal in node.begun:
-            gain = goal.size - (len(goal.tokens) - node.depth)
+            gain = goal.size - len(goal.tokens) + depth
             if gain > 0:
-                key = gain, goal.needed(node.depth)
+                key = gain, goal.needed(depth) if goal.needs else 0
                 wanted[key] = wanted.get(key, 0) | goal.wanted
         return [Progress(gain, number, bits, needs) for (gain, needs), bits in wanted.items()]
 
@@ -356,16 +360,14 @@ class Trie:
         """Return whether a node stands for an anchor alone."""
         return number in self._anchors
 
-    @cached_property
-    def _anchors(self) -> set[int]:
-        return {n for token, n in self.nodes[ROOT].children.items() if token in ANCHORS}
-
 
 def _once_each(goals: list[Goal]) -> list[Goal]:
     """Leave out goals that say the same as another: one occurrence counts once.
 
     Those that end at different places, one seen later than the other, are two occurrences.
     """
+    if len(goals) == 1:
+        return goals
     kept: list[Goal] = []
     seen: set[tuple[int, int]] = set()
     for goal in goals:
@@ -375,8 +377,10 @@ def _once_each(goals: list[Goal]) -> list[Goal]:
     return kept
 
 
-def _most_first(progress: Sequence[Progress]) -> list[Progress]:
+def _most_first(progress: list[Progress]) -> list[Progress]:
     """Sort by constraint tokens; leave out what never counts for more than something else."""
+    if len(progress) == 1:
+        return progress
     kept: list[Progress] = []
     covered = 0
     for one in sorted(progress, key=lambda one: -one.gain):
@@ -387,7 +391,7 @@ def _most_first(progress: Sequence[Progress]) -> list[Progress]:
     return kept
 
 
-def class_flags(words: WordBoundaries, tokens: int | NDArray[np.int64]) -> IntArray:
-    """Return the classes of tokens, as one number for each. # shape: as the tokens."""
-    flags: IntArray = words.joining[tokens].astype(np.int64) + CLOSING * words.closing[tokens]
+def class_flags(words: WordBoundaries) -> NDArray[np.uint8]:
+    """Return the classes of all tokens, as one number for each. # shape: (vocabulary,)."""
+    flags: NDArray[np.uint8] = words.joining + np.uint8(CLOSING) * words.closing
     return flags
