@@ -146,27 +146,29 @@ def find_countable(demanded: Sequence[Constraint], prefix: str = "") -> list[boo
     ]
     written = [prefix, *(form for each in demanded for part in each.parts for form in part)]
     unlimited = {each.once for each in demanded if each.at_most != each.count}
-    countable = []
-    for each in demanded:
-        is_exact = each.at_most is not None and each.at_most == each.count
-        is_free = each.once not in unlimited and not (
-            each.count > 1 and _can_share_words(each.parts[0])
-        )
-        is_chained = any(contains(form, own) for own in each.parts[0] for form in chained)
-        is_marked = any(_goes_on(own, form) for own in each.parts[0] for form in written)
-        countable.append(is_exact and is_free and not is_chained and not is_marked)
-    return countable
+    return [
+        each.at_most is not None
+        and each.at_most == each.count
+        and each.once not in unlimited
+        and not (each.count > 1 and _can_share_words(each.parts[0]))
+        and not any(contains(form, own) for own in each.parts[0] for form in chained)
+        and not any(_goes_on(own, written) for own in each.parts[0])
+        for each in demanded
+    ]
 
 
-def _goes_on(phrase: str, text: str) -> bool:
+def _goes_on(phrase: str, texts: Sequence[str]) -> bool:
     """Return whether a text has a phrase that no letter goes on, with a mark that does.
 
     Such are ``sein.`` and a combining accent behind it.
     """
     if needs_boundary(phrase):
         return False
-    ends = (found.end() for found in re.finditer(re.escape(phrase), text))
-    return any(end < len(text) and are_glued(text[end - 1], text[end]) for end in ends)
+    return any(
+        found.end() < len(text) and are_glued(text[found.end() - 1], text[found.end()])
+        for text in texts
+        for found in re.finditer(re.escape(phrase), text)
+    )
 
 
 def _can_share_words(forms: Sequence[str]) -> bool:

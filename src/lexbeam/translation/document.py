@@ -161,8 +161,8 @@ class Document:
             for piece, phrase in zip(pieces, phrases, strict=True)
             for _ in range(sentence.repeated[piece])
         ]
-        for forms, part in {part.forms: part for part in parts if part.is_firm}.items():
-            times = required.get(forms, 0) - phrases.count(part.pattern)
+        for part in {part.forms: part for part in parts if part.is_firm and required}.values():
+            times = required.get(part.forms, 0) - phrases.count(part.pattern)
             more += [(part.pattern, part.demand)] * max(times, 0)
         said = [*(self.demand(piece.unit) for piece in pieces), *(demand for _, demand in more)]
         allowed = 2 * len(sentence.source) + _room_for(said) + _SPARE_TOKENS + prefix.longest
@@ -204,7 +204,7 @@ class Document:
             return ties
         for index, piece in enumerate(pieces):
             spans = self.demand(piece.unit).asked.source_spans
-            copy = self.units[: piece.unit].count(self.units[piece.unit])
+            copy = self.units[: piece.unit].count(self.units[piece.unit]) if spans else 0
             if copy < len(spans) and piece.unit not in sentence.untied:
                 start, end = (at - sentence.part.start for at in spans[copy])
                 ties[index] = tuple(tokens_in(self.token_spans(sentence, pieces), (start, end)))
