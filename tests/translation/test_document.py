@@ -59,6 +59,27 @@ def test_any_form_will_do(translator: Translator) -> None:
     assert result.constraints[0].form in ("Haus", "Haustür")
 
 
+@pytest.mark.parametrize(
+    ("text", "constraints", "most"),
+    [
+        ("One.", ["tooth"] * 2001, "10,000"),
+        ("", ["tooth"] * 2001, "10,000"),
+        ("One. Two.", ["tooth"] * 4001, "20,000"),
+        ("One.", [{"gap": ["a" * 90, "b"]}, {"any": ["ab", "c" * 100], "count": 100}], "10,000"),
+    ],
+)
+def test_what_no_sentence_could_say_is_refused_before_anything_is_searched(
+    translator: Translator, text: str, constraints: list[Any], most: str
+) -> None:
+    with pytest.raises(ConstraintError, match=f"demand .* characters.* at most {most} are poss"):
+        translator.translate(text, constraints)
+
+
+def test_what_is_kept_of_a_source_is_no_demand_of_its_caller(translator: Translator) -> None:
+    kept = translator.translate("{0} " * 3400, keep=["placeholders"], split=False)
+    assert kept.text.count("{0}") == 3400
+
+
 def test_a_translation_may_be_twice_as_long_as_its_source_and_a_little_more(
     translator: Translator, toy_model: Model, limits: list[Any]
 ) -> None:

@@ -33,6 +33,10 @@ from lexbeam.translation.shared_tokens import DemandedPart
 from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
 from lexbeam.translation.term_limits import lift_limits
 
+MOST_DEMANDED = 10_000
+"""So many characters may be demanded for each sentence of a text, each phrase as often as it is
+wanted. With more the time of a sentence would grow as their square."""
+
 _MUCH = 100  # tokens of constraints; a translation has room for twice as many, if they are less
 _SPARE_TOKENS = 20  # that a translation may always have beyond twice its source
 
@@ -75,6 +79,7 @@ class Document:
         prefix = SpelledPrefix.spell(constraints.prefix, target)
         self.avoidance = Avoidance.spell(constraints.avoid, self.vocabulary)
         parts = _cut(text, source, max_source_length, settings.split)
+        _refuse_too_much(constraints.demanded, len(parts))
         self.given = constraints.demanded
         """What is demanded, as it was given."""
         demanded = lift_limits(constraints, text) if len(parts) > 1 else constraints.counted
@@ -297,6 +302,21 @@ class Document:
                     f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
                     f"is {limit}: raise it"
                 )
+
+
+def _refuse_too_much(demanded: Sequence[Constraint], sentences: int) -> None:
+    """Raise if a caller demands more than so many sentences can be asked to say."""
+    wanted = sum(
+        each.count * sum(max(map(len, part)) for part in each.parts)
+        for each in demanded
+        if not each.is_from_source
+    )
+    most = MOST_DEMANDED * max(sentences, 1)
+    if wanted > most:
+        raise ConstraintError(
+            f"the constraints demand {wanted:,} characters, each phrase as often as it is wanted: "
+            f"at most {most:,} are possible, {MOST_DEMANDED:,} for each sentence of the text"
+        )
 
 
 def _room_for(said: Sequence[SpelledConstraint]) -> int:
