@@ -61,7 +61,8 @@ def main() -> None:
         characters = characters_of(drawn[0], *drawn[1], *drawn[2])
         if characters > LONGEST:
             continue
-        free, as_long = measured.of_text(drawn[0]), measured.as_long(drawn[0], characters)
+        free = measured.of_text(drawn[0])
+        as_long = measured.as_long(drawn[0], characters, free)
         took = seconds(partial(attempt, translator, *drawn))
         taken.append(Taken(took / free, took / as_long, took, number - 1, len(drawn[1])))
     show(taken)

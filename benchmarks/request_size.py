@@ -41,13 +41,16 @@ class FreeTime:
         """Return the seconds of a free translation of a text."""
         return min(seconds(partial(self._translate, text)) for _ in range(2))
 
-    def as_long(self, text: str, characters: int) -> float:
-        """Return those of a text of so many characters, or of the text itself if that is more."""
+    def as_long(self, text: str, characters: int, of_text: float | None = None) -> float:
+        """Return those of a text of so many characters, or of the text itself if that is more.
+
+        ``of_text`` is the latter, if it has been measured.
+        """
         length = min(characters // STEP * STEP + STEP, LONGEST)
         if length not in self._known:
             usual = self._text * (length // len(self._text) + 1)
             self._known[length] = self.of_text(usual[:length])
-        return max(self._known[length], self.of_text(text))
+        return max(self._known[length], self.of_text(text) if of_text is None else of_text)
 
 
 def seconds(function: Callable[[], object]) -> float:
