@@ -101,7 +101,7 @@ class Document:
         ]
         self.effort = Effort.of(self.demands, self.sentences)
         self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
-        self._refuse_too_long()
+        _refuse_too_long(self.demands, settings.max_length)
 
     def demand(self, unit: int) -> SpelledConstraint:
         """Return the constraint of a unit, spelled."""
@@ -294,14 +294,15 @@ class Document:
         surfaces = [demand.surface for demand in self.demands]
         return find_excess(text, surfaces, begun(self.sentences, starts))
 
-    def _refuse_too_long(self) -> None:
-        limit = self.settings.max_length
-        for demand in self.demands:
-            if limit and demand.shortest > limit:
-                raise ConstraintError(
-                    f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
-                    f"is {limit}: raise it"
-                )
+
+def _refuse_too_long(demands: Sequence[SpelledConstraint], limit: int | None) -> None:
+    """Raise if a single demand takes more tokens than an output may have."""
+    for demand in demands:
+        if limit and demand.shortest > limit:
+            raise ConstraintError(
+                f"{quoted(demand.asked.text)} takes {demand.shortest} tokens, but max_length "
+                f"is {limit}: raise it"
+            )
 
 
 def _refuse_too_much(demanded: Sequence[Constraint], sentences: int) -> None:

@@ -154,16 +154,16 @@ class _Numbering:
         self._free_bit = 0
         # Stages wait for their wanted bits until all bits of hypotheses have been given away.
         self._stages_to_add: list[Callable[[int], None]] = []
-        # Constraints are told apart by number: it takes long to look a pattern up.
-        numbers: dict[TokenConstraint, int] = {}
+        numbers = dict[
+            TokenConstraint, int
+        ]()  # It takes long to look a pattern up: once is enough.
         number_of = [numbers.setdefault(each, len(numbers)) for each in constraints]
         times, copies = Counter(number_of), dict[int, Iterator[int]]()
         for constraint, number in sorted(numbers.items(), key=_is_soft):
             if isinstance(constraint, Pattern):
-                met = self._add_pattern(constraint, times[number])
+                copies[number] = iter(self._add_pattern(constraint, times[number]))
             else:
-                met = self._add_phrase([Form(constraint)], times[number])
-            copies[number] = iter(met)
+                copies[number] = iter(self._add_phrase([Form(constraint)], times[number]))
             if not _is_soft((constraint, number)):
                 self.layout.hard_bits = self._free_bit
         for add in self._stages_to_add:
