@@ -260,8 +260,9 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
             if there < wanted and _is_free(problem.text, kept):
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
         yield from _check_tags(problem, text)
+    in_braces = r"\{[^{}\n]*\}" if problem.keep else r"\{\w+\}"  # A name in braces is no term.
     for source, target in problem.terms:
-        read_in = re.sub(r"\{[^{}\n]*\}", "{}", problem.text) if problem.keep else problem.text
+        read_in = re.sub(in_braces, "{}", problem.text)
         found = [s for s in exact_spans(read_in, source) if not is_in_name(read_in, s)]
         forms = [composed(squash(target))]
         forms.append(forms[0][:1].title() + forms[0][1:])

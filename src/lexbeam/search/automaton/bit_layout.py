@@ -154,9 +154,7 @@ class _Numbering:
         self._free_bit = 0
         # Stages wait for their wanted bits until all bits of hypotheses have been given away.
         self._stages_to_add: list[Callable[[int], None]] = []
-        numbers = dict[
-            TokenConstraint, int
-        ]()  # It takes long to look a pattern up: once is enough.
+        numbers = dict[TokenConstraint, int]()  # To look a pattern up takes long.
         number_of = [numbers.setdefault(each, len(numbers)) for each in constraints]
         times, copies = Counter(number_of), dict[int, Iterator[int]]()
         for constraint, number in sorted(numbers.items(), key=_is_soft):
