@@ -88,8 +88,8 @@ class _Automaton:
             ways = value[1] if name == "BRANCH" else [each or () for each in value[1:]]
             found = [self.read(each, behind) for each in ways]
             return _Piece(
-                sum((each.first for each in found), Counter()),
-                sum((each.last for each in found), Counter()),
+                _together(each.first for each in found),
+                _together(each.last for each in found),
                 sum(each.empty for each in found),
                 all(each.may_fail for each in found),
             )
@@ -155,6 +155,14 @@ class _Automaton:
         single = parser.SubPattern(parser.State(), [self._items[state]])
         written = {*_EXAMPLES, *self._pattern.pattern}
         return frozenset(compiler.compile(single, self._pattern.flags).findall("".join(written)))
+
+
+def _together(ways: Iterable[Counter[int]]) -> Counter[int]:
+    """Return the ways of all; to add them up pair by pair would take the square of their number."""
+    whole = Counter[int]()
+    for each in ways:
+        whole.update(each)
+    return whole
 
 
 def _times(ways: Counter[int], times: int) -> Counter[int]:
