@@ -20,7 +20,7 @@ from lexbeam.search.allocation import HANDICAP, Dba, Lookahead, Policy
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, constant_column
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.soft import SoftConstraints
-from lexbeam.search.automaton.states import COLUMNS, States
+from lexbeam.search.automaton.states import COLUMNS
 from lexbeam.search.beam import Beam
 from lexbeam.search.dead_ends import may_be_dead_ends, open_dead_ends
 from lexbeam.search.finishing import MayEnd, who_may_end
@@ -55,17 +55,6 @@ class Advanced(NamedTuple):
     """Whether what lags behind has been dropped."""
     all_live: bool
     """Whether every sentence goes on."""
-
-
-class _Asked(NamedTuple):
-    """What a step asked the model, and its answer."""
-
-    scores: Scores
-    tokens: IntArray  # shape: (rows, asked), the end first
-    targets: IntArray
-    """Where they lead, but for the end."""
-    may_end: MayEnd | None
-    """Which rows may end, if not all those that have met everything."""
 
 
 class _Room:
@@ -160,7 +149,13 @@ class WholeStep:
         """
         step, compiled = self._step, kernel.compiled
         assert compiled is not None
-        scores, ask, targets, may_end = self._ask(beam, sizes)
+        may_end: MayEnd | None = None
+        if self._is_plain:
+            scores, ask, targets = self._ask_compiled(beam)
+            if self._soft is not None:
+                may_end = self._who_may_give_up(self._soft, beam)
+        else:
+            scores, ask, targets, may_end = self._ask_by_states(beam, sizes)
         if beam.states is not None and may_be_dead_ends(scores):
             scores = self._open_dead_ends(beam, scores, ask, sizes)
         if may_end is not None and may_end.penalty is not None:
@@ -219,21 +214,22 @@ class WholeStep:
         possible[:, 0] -= penalty
         return scores._replace(ask_scores=possible)
 
-    def _ask(self, beam: Beam, sizes: IntArray) -> _Asked:
-        """Let the model score the end, the best tokens and those that constraints ask for."""
-        if not self._is_plain and beam.states is not None and self._step.automaton is not None:
-            return self._ask_by_states(beam, beam.states, self._step.automaton, sizes)
-        scores, ask, targets = self._ask_compiled(beam)
-        if self._soft is None or beam.states is None:
-            return _Asked(scores, ask, targets, None)
+    def _who_may_give_up(self, soft: SoftConstraints, beam: Beam) -> MayEnd:
+        """Return which rows may end, and what each would pay for what it gives up."""
+        assert beam.states is not None
         live, states = beam.live.ravel(), beam.states
-        given = states.node[live], tuple(bits[live] for bits in states.seen)
-        return _Asked(scores, ask, targets, MayEnd(*self._soft.may_end(*given)))
+        return MayEnd(*soft.may_end(states.node[live], tuple(bits[live] for bits in states.seen)))
 
     def _ask_by_states(
-        self, beam: Beam, states: States, automaton: Automaton, sizes: IntArray
-    ) -> _Asked:
-        """Ask where not only nodes say what may be taken: it may have been said often enough."""
+        self, beam: Beam, sizes: IntArray
+    ) -> tuple[Scores, IntArray, IntArray, MayEnd]:
+        """Ask where not only nodes say what may be taken: it may have been said often enough.
+
+        Return the scores, what was asked, where it leads, and which rows may end.
+        """
+        states, automaton = beam.states, self._step.automaton
+        assert states is not None
+        assert automaton is not None
         live = beam.live.ravel().nonzero()[0]
         here = states.take(live)
         tokens, targets = automaton.ask(here)
@@ -243,10 +239,13 @@ class WholeStep:
         scores = self._step_model(*of_rows, ask, automaton.ban(here), automaton.hold(here))
         scores = close_beside(scores, automaton.strict(here))
         may_end = who_may_end(here, sizes[sentence_of(beam, live)], automaton)
-        return _Asked(scores, ask, np.ascontiguousarray(targets), may_end)
+        return scores, ask, np.ascontiguousarray(targets), may_end
 
     def _ask_compiled(self, beam: Beam) -> tuple[Scores, IntArray, IntArray]:
-        """Ask what the kernel finds; return the scores, what was asked, and where it leads."""
+        """Ask what the kernel finds; return the scores, what was asked, and where it leads.
+
+        Asked are the end, the best tokens, and those that constraints ask for.
+        """
         step, slots, compiled = self._step, beam.token.size, kernel.compiled
         assert compiled is not None
         node, seen, of_use, listed = None, None, None, self._most_asked
@@ -273,8 +272,11 @@ class WholeStep:
         """Let the model score what may follow; ``hold`` marks the rows whose word may not end."""
         step = self._step
         top = min(step.beam_size, step.scorer.vocabulary_size - 1)
-        held = {"hold": hold} if hold is not None and hold.any() else {}
-        answer = step.scorer.step(step.model_state, tokens, parents, ask, ban, top, **held)
+        given = step.model_state, tokens, parents, ask, ban, top
+        if hold is None or not hold.any():
+            answer = step.scorer.step(*given)
+        else:  # A scorer that can't hold is never told to.
+            answer = step.scorer.step(*given, **{"hold": hold})
         scores = read_scores(answer)
         refuse_wrong_shapes(scores, len(tokens), top, ask.shape[1])
         refuse_banned(scores, ban)
