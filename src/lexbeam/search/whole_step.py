@@ -275,8 +275,9 @@ class WholeStep:
         given = step.model_state, tokens, parents, ask, ban, top
         if hold is None or not hold.any():
             answer = step.scorer.step(*given)
-        else:  # A scorer that can't hold is never told to.
-            answer = step.scorer.step(*given, **{"hold": hold})
+        else:
+            held: dict[str, Any] = {"hold": hold}  # Only scorers that can hold know it.
+            answer = step.scorer.step(*given, **held)
         scores = read_scores(answer)
         refuse_wrong_shapes(scores, len(tokens), top, ask.shape[1])
         refuse_banned(scores, ban)
