@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -300,3 +301,48 @@ def test_beams_of_earlier_steps_are_left_as_they_were() -> None:
     assert len(kept) > 5
     tokens = [one.token for one, _ in kept]
     assert all(np.array_equal(a, copy[0]) for a, (_, copy) in zip(tokens, kept, strict=True))
+
+
+def _many(kind: str, seed: int) -> list[Any]:
+    """Return constraints whose states take more than one number of 64 bits, often three."""
+    random = Random(seed)
+
+    def phrase() -> tuple[int, ...]:
+        return tuple(random.randrange(2, 40) for _ in range(random.randrange(1, 3)))
+
+    def one(kind: str) -> Any:
+        if kind == "phrases":
+            return phrase()
+        if kind == "order":
+            return parts(phrase(), phrase())
+        if kind == "gap":
+            return parts(phrase(), phrase(), within=random.randrange(5))
+        if kind == "soft":
+            return parts(phrase(), penalty=random.choice([0.5, 5.0, 50.0]))
+        if kind == "any":
+            return Pattern(((Form(phrase()), Form(phrase())),))
+        return one(random.choice(["phrases", "order", "gap", "soft", "any"]))
+
+    count = {"order": 8, "gap": 8, "mixed": 20}.get(kind, 40)
+    few = [one(kind) for _ in range(count)]
+    return [*few, *few[:10], *[(3,)] * 16]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["phrases", "any", "order", "gap", "soft", "mixed"])
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+def test_states_may_take_many_bits(
+    algorithm: str, kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, found = taken_by(monkeypatch), []
+    constraints = [_many(kind, seed), [(5, 6)]]
+    for on in (True, False):
+        with kernel.switched(on):
+            scorer = HistoryScorer(40, bos=1, eos=0, seed=seed)
+            given: dict[str, Any] = {"algorithm": algorithm, "max_length": 300, "nbest": 2}
+            if seed and kind not in ("gap", "mixed"):  # parts with a limit have to begin words
+                given |= {"boundary": [token % 7 != 5 for token in range(40)]}
+            found.append(decode(scorer, [0, 1], constraints, beam_size=4, **given))
+        if on:
+            assert counts["whole"] > counts["single"]
+    assert found[0] == found[1]

@@ -14,11 +14,12 @@ static void free_tables(PyObject *capsule) {
     free(tables);
 }
 
-/* tables(arrays, symbols): keep the tables of an automaton for the functions below. */
+/* tables(arrays, symbols, words): keep the tables of an automaton for the functions below; sets of
+   bits take so many numbers each, side by side. */
 static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
-    if (nargs != 2 || !PyTuple_Check(args[0]) || PyTuple_Size(args[0]) != TABLES) {
-        PyErr_SetString(PyExc_TypeError, "tables takes a tuple of arrays and a number");
+    if (nargs != 3 || !PyTuple_Check(args[0]) || PyTuple_Size(args[0]) != TABLES) {
+        PyErr_SetString(PyExc_TypeError, "tables takes a tuple of arrays and two numbers");
         return NULL;
     }
     Tables *t = calloc(1, sizeof *t);
@@ -28,7 +29,10 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
         t->table[i] = open_array(&t->buffers, PyTuple_GetItem(args[0], i), kind, 0);
     }
     t->nodes = t->table[ROW_OF_NODE].length;
-    if (refuse_unless(&t->buffers, t->nodes > 0, "tables") || read_size(args[1], &t->symbols)) {
+    int failed = read_size(args[1], &t->symbols) || read_size(args[2], &t->words);
+    int fits = t->nodes > 0 && t->words > 0 && t->words <= MOST_WORDS &&
+               t->table[SERVES].length == t->nodes * t->words;
+    if (failed || refuse_unless(&t->buffers, fits, "tables")) {
         close_buffers(&t->buffers);
         free(t);
         return NULL;
@@ -38,8 +42,8 @@ static PyObject *make_tables(PyObject *self, PyObject *const *args, Py_ssize_t n
     for (Py_ssize_t i = 0; i < t->table[ASK_ROWS].length; i++)
         if (INTS(t->table[ASK_ROWS])[i] >= rows) rows = INTS(t->table[ASK_ROWS])[i] + 1;
     t->asked = t->table[ASK_TOKENS].length / rows;
-    t->now = t->table[NOW_SETS].length / t->nodes;
-    t->later = t->table[LATER_SETS].length / t->nodes;
+    t->now = t->table[NOW_WEIGHT].length / t->nodes;
+    t->later = t->table[LATER_WEIGHT].length / t->nodes;
     t->begun = t->table[BEGUN_GAIN].length / t->nodes;
     t->stages = t->table[STAGE_SIZES].length - INTS(t->table[FIRST_STAGE])[0]; /* node 0's: last */
     return PyCapsule_New(t, "lexbeam.tables", free_tables);
@@ -58,19 +62,20 @@ typedef struct {
 
 /* Write the listed tokens that start or continue an unmet phrase of a slot, and where they lead;
    return how many there are. */
-static Py_ssize_t find_useful(const Tables *t, const Asking *a, Py_ssize_t slot, int64_t *tokens,
-                              int64_t *targets) {
+INLINED Py_ssize_t find_useful(const Tables *t, Py_ssize_t words, const Asking *a, Py_ssize_t slot,
+                               int64_t *tokens, int64_t *targets) {
     Py_ssize_t first = INTS(t->table[ASK_ROWS])[INTS(a->node)[slot]] * t->asked, count = 0;
-    Py_ssize_t words = t->table[BOUNDARY].length;
-    uint64_t unmet = ~BITS(a->seen)[slot];
-    if (a->stages.data) unmet &= BITS(a->stages)[slot];
-    int hold = words && a->hold.data && FLAGS(a->hold)[slot];
+    Py_ssize_t known = t->table[BOUNDARY].length;
+    uint64_t unmet[MOST_WORDS];
+    for (Py_ssize_t i = 0, at = slot * words; i < words; i++, at++)
+        unmet[i] = ~BITS(a->seen)[at] & (a->stages.data ? BITS(a->stages)[at] : ~(uint64_t)0);
+    int hold = known && a->hold.data && FLAGS(a->hold)[slot];
     memset(tokens, PAD, t->asked * sizeof *tokens);
     memset(targets, 0, t->asked * sizeof *targets);
     for (Py_ssize_t at = first; at < first + t->asked; at++) {
         int64_t token = INTS(t->table[ASK_TOKENS])[at], target = INTS(t->table[ASK_TARGETS])[at];
-        if (!(BITS(t->table[SERVES])[target] & unmet)) continue;
-        if (hold && FLAGS(t->table[BOUNDARY])[token < 0 ? token + words : token]) continue;
+        if (!share(SET(t, SERVES, target), unmet, words)) continue;
+        if (hold && FLAGS(t->table[BOUNDARY])[token < 0 ? token + known : token]) continue;
         tokens[count] = token;
         targets[count++] = target;
     }
@@ -98,7 +103,8 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     int fits = (!a.live.data || (all_have(all, ARRAYS(&a.token, &a.row)) &&
                                  a.tokens.length >= all && a.parents.length >= all)) &&
                a.ask.length >= all * (ends + listed) && a.targets.length >= all * listed &&
-               (!t || all_have(all, ARRAYS(&a.node, &a.seen))) && has_or_none(&a.stages, all) &&
+               (!t || (a.node.length == all && a.seen.length == all * t->words &&
+                       has_or_none(&a.stages, all * t->words))) &&
                has_or_none(&a.hold, all);
     refuse_unless(&buffers, fits, "ask");
     for (Py_ssize_t slot = 0; slot < all && !buffers.failed; slot++) {
@@ -110,7 +116,9 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
         int64_t *tokens = INTS(a.ask) + rows * (ends + listed);
         int64_t *targets = INTS(a.targets) + rows++ * listed;
         if (ends) *tokens++ = first;
-        Py_ssize_t count = t ? find_useful(t, &a, slot, tokens, targets) : 0;
+        Py_ssize_t count = !t                ? 0
+                           : t->words == 1 ? find_useful(t, 1, &a, slot, tokens, targets)
+                                           : find_useful(t, t->words, &a, slot, tokens, targets);
         if (count > width) width = count;
     }
     for (Py_ssize_t row = 1; row < rows && width < listed; row++) {
@@ -126,8 +134,8 @@ static PyObject *ask(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
 /* take(tables, eos, tokens, nodes, node, met, met_tokens, seen, seen_tokens, out): let hypotheses
    take tokens, each as many, and write the states that they come to. Without `nodes` it is found
    out where the tokens lead; a token below 0 counts from the end of each table. shape of tokens and
-   nodes: (hypotheses, tokens), of out: (COLUMNS, hypotheses, tokens), of the others:
-   (hypotheses,). */
+   nodes: (hypotheses, tokens), of out: (columns, hypotheses, tokens), of sets of bits:
+   (hypotheses, words), of the others: (hypotheses,). */
 static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     (void)self;
     const Tables *t;
@@ -139,17 +147,22 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     open_all(&buffers, args + 2, "iiiiiiiI",
              ARRAYS(&tokens, &nodes, &node, &met, &met_tokens, &seen, &seen_tokens, &out));
     Py_ssize_t all = tokens.length, rows = node.length, each = rows ? all / rows : 0, known = 0;
-    int fits = t && each * rows == all && has_or_none(&nodes, all) && out.length >= COLUMNS * all &&
-               all_have(rows, ARRAYS(&met, &met_tokens, &seen, &seen_tokens));
+    int fits = t && each * rows == all && has_or_none(&nodes, all) &&
+               out.length >= COLUMNS(t->words) * all &&
+               all_have(rows * t->words, ARRAYS(&met, &seen)) &&
+               all_have(rows, ARRAYS(&met_tokens, &seen_tokens));
     refuse_unless(&buffers, fits, "take");
     if (t) known = t->table[BOUNDARY].length ? t->table[BOUNDARY].length : t->table[STARTING].length;
     for (Py_ssize_t i = 0; i < all && !buffers.failed; i++) {
         Py_ssize_t row = i / each;
         int64_t token = INTS(tokens)[i], symbol = token < 0 ? token + t->table[SYMBOL].length : token;
-        State from = {BITS(met)[row], BITS(seen)[row], INTS(met_tokens)[row],
-                      INTS(seen_tokens)[row]};
+        State from = {BITS(met) + row * t->words, BITS(seen) + row * t->words,
+                      INTS(met_tokens)[row], INTS(seen_tokens)[row]};
         int64_t to = nodes.data ? INTS(nodes)[i] : follow(t, INTS(node)[row], symbol);
-        take_token(t, from, token < 0 ? token + known : token, to, token == eos, INTS(out) + i, all);
+        int is_end = token == eos;
+        if (token < 0) token += known;
+        if (t->words == 1) take_token(t, 1, from, token, to, is_end, INTS(out) + i, all);
+        else take_token(t, t->words, from, token, to, is_end, INTS(out) + i, all);
     }
     close_buffers(&buffers);
     if (buffers.failed) return NULL;
@@ -281,7 +294,7 @@ static int open_step(Buffers *buffers, PyObject *const *args, Step *x) {
     x->answers = x->rows ? x->a[ASK_SCORES].length / x->rows : 1;
     x->asked = x->t ? x->answers - 1 : 0;
     x->stride = x->rows ? x->a[ASKED].length / x->rows : 0;
-    x->parts = x->a[REACHED].length / x->sentences;
+    x->parts = x->a[PART_SIZES].length / x->sentences;
     x->begun = x->t ? x->a[MISSING].length / x->t->nodes : 0;
     Py_ssize_t nodes = x->t ? x->t->nodes : 0, lengths[DIMENSIONS] = {
         [SENTENCE] = x->sentences, [SLOT] = all, [ROW] = x->rows, [TOP] = x->rows * x->top,
@@ -291,7 +304,9 @@ static int open_step(Buffers *buffers, PyObject *const *args, Step *x) {
     for (int i = 0; i < STEP_ARRAYS; i++) {
         int needed = i < NODE || (x->t && i < SUMS) || (x->t && x->a[SUMS].data);
         if (!x->a[i].data && memchr(OPTIONAL_ARRAYS, i, sizeof OPTIONAL_ARRAYS)) continue;
-        fits = fits && (!needed || x->a[i].length >= lengths[DIMENSION_OF_ARRAYS[i]]);
+        int of_bits = x->t && memchr(ARRAYS_OF_BITS, i, sizeof ARRAYS_OF_BITS);
+        Py_ssize_t least = lengths[DIMENSION_OF_ARRAYS[i]] * (of_bits ? x->t->words : 1);
+        fits = fits && (!needed || x->a[i].length >= least);
     }
     for (Py_ssize_t i = 0; x->a[BEAMS].data && i < x->sentences; i++)
         fits = fits && INT(x, BEAMS, i) > 0 && INT(x, BEAMS, i) <= x->k;
@@ -310,7 +325,7 @@ static void take_rooms(Buffers *buffers, Step *x) {
     x->filled = take_room(buffers, sentences, sizeof *x->filled);
     x->chosen = take_room(buffers, most, sizeof *x->chosen);
     if (!x->t) return;
-    x->states = take_room(buffers, COLUMNS * most, sizeof *x->states);
+    x->states = take_room(buffers, COLUMNS(x->t->words) * most, sizeof *x->states);
     x->worth = take_room(buffers, most, sizeof *x->worth);
     x->compared = take_room(buffers, most, sizeof *x->compared);
     x->unit = take_room(buffers, sentences, sizeof *x->unit);
@@ -348,15 +363,16 @@ static PyObject *advance(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     if (x.t) weigh(&x);
     if (x.t && !(x.flags & KEEP_ALL)) {
         Selecting selecting = {.k = x.k, .handicap = x.number[HANDICAP]};
-        fill_beams(&buffers, &selecting, x.states + 5 * x.ends[x.sentences], x.compared,
-                   &x.a[SLOTS], x.ends, x.sentences, x.filled, x.chosen);
+        const int64_t *bank = x.states + BANK_COLUMN(x.t->words) * x.ends[x.sentences];
+        fill_beams(&buffers, &selecting, bank, x.compared, &x.a[SLOTS], x.ends, x.sentences,
+                   x.filled, x.chosen);
     }
     for (Py_ssize_t s = 0; s < x.sentences; s++)
         if (x.filled[s] > width) width = x.filled[s];
     Py_ssize_t size = x.sentences * width;
     int fits = x.a[OUT_INTS].length >= 3 * size && x.a[OUT_SCORES].length >= 3 * size &&
                x.a[OUT_FLAGS].length >= 3 * size &&
-               (!x.t || x.a[OUT_STATES].length >= COLUMNS * size);
+               (!x.t || x.a[OUT_STATES].length >= COLUMNS(x.t->words) * size);
     if (refuse_unless(&buffers, fits, "advance")) goto done;
     newly = write_beams(&x, width);
     if ((x.flags & DROP) && !newly) drop(&buffers, &x, width);

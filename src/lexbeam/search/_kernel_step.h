@@ -24,8 +24,38 @@ enum {
 typedef struct {
     Buffers buffers;
     Array table[TABLES];
+    Py_ssize_t words; /* how many numbers a set of bits takes, side by side */
     Py_ssize_t symbols, nodes, moves, asked, now, later, begun, stages;
 } Tables;
+
+#define MOST_WORDS 32
+#define SET(t, name, at) (BITS((t)->table[name]) + (at) * words) /* where `words` are known */
+
+/* Functions of sets of bits are compiled twice, for one word and for several: nearly all sentences
+   have one, and then no set is a loop. */
+#if defined(_MSC_VER)
+#define INLINED static __forceinline
+#else
+#define INLINED static inline __attribute__((always_inline))
+#endif
+
+/* Whether two sets of bits share a member. */
+INLINED int share(const uint64_t *a, const uint64_t *b, Py_ssize_t words) {
+    uint64_t common = a[0] & b[0];
+    for (Py_ssize_t i = 1; i < words; i++) common |= a[i] & b[i];
+    return common != 0;
+}
+
+INLINED int is_empty(const uint64_t *set, Py_ssize_t words) {
+    uint64_t any = set[0];
+    for (Py_ssize_t i = 1; i < words; i++) any |= set[i];
+    return !any;
+}
+
+/* Whether a set is empty or shares a member with another: one of what is needed is there. */
+INLINED int is_allowed(const uint64_t *needs, const uint64_t *there, Py_ssize_t words) {
+    return share(needs, there, words) || is_empty(needs, words);
+}
 
 /* The node that a token leads to. */
 static int64_t follow(const Tables *t, int64_t node, int64_t token) {
@@ -46,75 +76,102 @@ static int64_t follow(const Tables *t, int64_t node, int64_t token) {
 }
 
 /* Mark what ends at a node as met, each occurrence once; `first` is the first of four tables. */
-static void complete(const Tables *t, int first, Py_ssize_t layers, int64_t node, uint64_t *met,
-                     int64_t *tokens) {
+INLINED void complete(const Tables *t, Py_ssize_t words, int first, Py_ssize_t layers,
+                      int64_t node, uint64_t *met, int64_t *tokens) {
     for (Py_ssize_t at = node; at < layers * t->nodes; at += t->nodes) {
-        uint64_t needs = BITS(t->table[first + 2])[at];
-        if (needs && !(needs & *met)) continue;
-        uint64_t repeated = (*met << 1) & BITS(t->table[first + 1])[at];
-        uint64_t added = (BITS(t->table[first])[at] | repeated) & ~*met;
-        if (added) *tokens += INTS(t->table[first + 3])[at];
-        *met |= added;
+        const uint64_t *sets = SET(t, first, at), *repeats = SET(t, first + 1, at);
+        if (!is_allowed(SET(t, first + 2, at), met, words)) continue;
+        uint64_t any = 0;
+        for (Py_ssize_t i = words; i-- > 0;) { /* from the top: what is repeated moves up */
+            uint64_t repeated = ((met[i] << 1) | (i ? met[i - 1] >> 63 : 0)) & repeats[i];
+            uint64_t added = (sets[i] | repeated) & ~met[i];
+            met[i] |= added;
+            any |= added;
+        }
+        if (any) *tokens += INTS(t->table[first + 3])[at];
     }
 }
 
 /* The tokens of the longest beginning of something unmet. */
-static int64_t in_progress(const Tables *t, int64_t node, uint64_t seen, uint64_t unmet) {
+INLINED int64_t in_progress(const Tables *t, Py_ssize_t words, int64_t node, const uint64_t *seen,
+                            const uint64_t *unmet) {
     int64_t most = 0;
     for (Py_ssize_t at = node; at < t->begun * t->nodes; at += t->nodes) {
-        uint64_t needs = BITS(t->table[BEGUN_NEEDS])[at];
-        if (!(BITS(t->table[BEGUN_BITS])[at] & unmet) || (needs && !(needs & seen))) continue;
+        if (!share(SET(t, BEGUN_BITS, at), unmet, words)) continue;
+        if (!is_allowed(SET(t, BEGUN_NEEDS, at), seen, words)) continue;
         int64_t gain = INTS(t->table[BEGUN_GAIN])[at];
         if (gain > most) most = gain;
     }
     return most;
 }
 
-/* Count the tokens of stages that have been reached; return the bits of what is of use now. */
-static uint64_t count_stages(const Tables *t, int64_t node, uint64_t seen, int64_t *tokens) {
-    uint64_t of_use = BITS(t->table[OTHERS])[node];
+/* Count the tokens of stages that have been reached; write the bits of what is of use now. */
+INLINED void count_stages(const Tables *t, Py_ssize_t words, int64_t node, const uint64_t *seen,
+                          uint64_t *of_use, int64_t *tokens) {
     Py_ssize_t first = INTS(t->table[FIRST_STAGE])[node];
+    for (Py_ssize_t i = 0; i < words; i++) of_use[i] = SET(t, OTHERS, node)[i];
     for (Py_ssize_t at = first; at < first + t->stages; at++) {
-        uint64_t enabled = BITS(t->table[STAGE_ENABLED])[at];
-        if (BITS(t->table[STAGE_REACHED])[at] & seen) *tokens += INTS(t->table[STAGE_SIZES])[at];
-        else if (!enabled || (enabled & seen)) of_use |= BITS(t->table[STAGE_WANTED])[at];
+        if (share(SET(t, STAGE_REACHED, at), seen, words)) {
+            *tokens += INTS(t->table[STAGE_SIZES])[at];
+        } else if (is_allowed(SET(t, STAGE_ENABLED, at), seen, words)) {
+            for (Py_ssize_t i = 0; i < words; i++) of_use[i] |= SET(t, STAGE_WANTED, at)[i];
+        }
     }
-    return of_use;
 }
 
 /* What a hypothesis has met, and seen. */
-typedef struct { uint64_t met, seen; int64_t met_tokens, seen_tokens; } State;
+typedef struct { const uint64_t *met, *seen; int64_t met_tokens, seen_tokens; } State;
 
-#define COLUMNS 7 /* what `take_token` writes */
+/* What `take_token` writes, in columns: the node; what is met, its tokens; what is seen, its
+   tokens; the bank; what is of use. Each set of bits takes as many columns as words. */
+#define COLUMNS(words) (4 + 3 * (words))
+#define SEEN_COLUMN(words) (2 + (words))
+#define BANK_COLUMN(words) (3 + 2 * (words))
+
+/* What is met before anything ends at the node: what had to be the end is taken back, and
+   registers grow older. */
+INLINED void grow_older(const Tables *t, Py_ssize_t words, int64_t token, int64_t node, int unwinds,
+                        uint64_t *met) {
+    Py_ssize_t at = node + (FLAGS(t->table[STARTING])[token] ? t->nodes : 0);
+    for (Py_ssize_t i = 0; i < words; i++) {
+        uint64_t bits = unwinds ? met[i] & SET(t, NOT_AT_END, node)[i] : met[i];
+        met[i] = ((bits & SET(t, MOVING, at)[i]) << 1) | (bits & SET(t, STAYING, at)[i]);
+    }
+}
 
 /* Take a token that leads to a node: write the new state, as in `States`, every `stride` entries. */
-static void take_token(const Tables *t, State from, int64_t token, int64_t node, int is_end,
-                       int64_t *out, Py_ssize_t stride) {
+INLINED void take_token(const Tables *t, Py_ssize_t words, State from, int64_t token, int64_t node,
+                        int is_end, int64_t *out, Py_ssize_t stride) {
     int word_ended = !t->table[BOUNDARY].length || FLAGS(t->table[BOUNDARY])[token];
-    uint64_t met = word_ended ? from.seen : from.met, seen, of_use = ~(uint64_t)0;
+    uint64_t met[MOST_WORDS], seen[MOST_WORDS], of_use[MOST_WORDS], unmet[MOST_WORDS];
     int64_t met_tokens = word_ended ? from.seen_tokens : from.met_tokens, seen_tokens, bank;
-    if (t->stages) { /* what had to be the end is taken back, registers grow older */
-        Py_ssize_t at = node + (FLAGS(t->table[STARTING])[token] ? t->nodes : 0);
-        if (word_ended && !is_end) met &= BITS(t->table[NOT_AT_END])[node];
-        met = ((met & BITS(t->table[MOVING])[at]) << 1) | (met & BITS(t->table[STAYING])[at]);
+    for (Py_ssize_t i = 0; i < words; i++) met[i] = word_ended ? from.seen[i] : from.met[i];
+    if (t->stages) grow_older(t, words, token, node, word_ended && !is_end, met);
+    complete(t, words, NOW_SETS, t->now, node, met, &met_tokens);
+    for (Py_ssize_t i = 0; i < words; i++) {
+        seen[i] = met[i];
+        of_use[i] = ~(uint64_t)0;
     }
-    complete(t, NOW_SETS, t->now, node, &met, &met_tokens);
-    seen = met;
     seen_tokens = met_tokens;
-    complete(t, LATER_SETS, t->later, node, &seen, &seen_tokens);
+    complete(t, words, LATER_SETS, t->later, node, seen, &seen_tokens);
     bank = seen_tokens;
     if (t->stages) {
-        met &= BITS(t->table[ALIVE])[node];
-        seen &= BITS(t->table[ALIVE])[node];
-        of_use = count_stages(t, node, seen, &bank);
+        for (Py_ssize_t i = 0; i < words; i++) {
+            met[i] &= SET(t, ALIVE, node)[i];
+            seen[i] &= SET(t, ALIVE, node)[i];
+        }
+        count_stages(t, words, node, seen, of_use, &bank);
+    }
+    for (Py_ssize_t i = 0; i < words; i++) {
+        unmet[i] = of_use[i] & ~seen[i];
+        out[(1 + i) * stride] = (int64_t)met[i];
+        out[(SEEN_COLUMN(words) + i) * stride] = (int64_t)seen[i];
+        out[(BANK_COLUMN(words) + 1 + i) * stride] = (int64_t)of_use[i];
     }
     out[0] = node;
-    out[stride] = (int64_t)met;
-    out[2 * stride] = met_tokens;
-    out[3 * stride] = (int64_t)seen;
-    out[4 * stride] = seen_tokens;
-    out[5 * stride] = bank + in_progress(t, node, seen, of_use & ~seen);
-    out[6 * stride] = (int64_t)of_use;
+    out[(1 + words) * stride] = met_tokens;
+    out[(SEEN_COLUMN(words) + words) * stride] = seen_tokens;
+    out[BANK_COLUMN(words) * stride] = bank + in_progress(t, words, node, seen, unmet);
 }
 
 /* --- what a step is given -------------------------------------------------------------------- */
@@ -136,6 +193,9 @@ static const char KINDS_OF_ARRAYS[] = "ddbbi" "sis" "iiiiiii" "ibi" "iii" "DDidd
 static const char OPTIONAL_ARRAYS[] = {
     BANK, STAGES, SIZES, MAY_END, BEAMS, SLOTS, PRICES, NEEDS, AT_END, SOFT, PENALTIES,
 };
+
+/* Those of sets of bits. */
+static const char ARRAYS_OF_BITS[] = {MET, SEEN, STAGES, REACHED, WANTED, NEEDS};
 
 /* What arrays have an entry for. */
 enum { NONE, SENTENCE, SLOT, ROW, TOP, ANSWER, ASK, MEAN, PART, AT_NODE, BEGUN, DIMENSIONS };
@@ -161,7 +221,7 @@ typedef struct { double score; int64_t slot, token, node; } Candidate;
 
 /* A part of a constraint of one sentence (`automaton.parts`): its bits, what all of it costs, and
    whose it is. */
-typedef struct { uint64_t reached; double whole; int64_t soft; int at_end; } Part;
+typedef struct { const uint64_t *reached; double whole; int64_t soft; int at_end; } Part;
 
 /* Everything that a step reads, its room, and what it writes. */
 typedef struct {
@@ -180,7 +240,7 @@ typedef struct {
 } Step;
 
 #define INT(x, name, at) INTS((x)->a[name])[at]
-#define BIT(x, name, at) BITS((x)->a[name])[at]
+#define BITS_AT(x, name, at) (BITS((x)->a[name]) + (at) * words) /* where `words` are known */
 #define DOUBLE(x, name, at) DOUBLES((x)->a[name])[at]
 #define FLAG(x, name, at) FLAGS((x)->a[name])[at]
 
@@ -251,6 +311,17 @@ static Option best_of_slot(const Step *x, Py_ssize_t slot, int ending) {
     return best;
 }
 
+/* Whether a node starts or continues something that a slot has not met. */
+static int serves(const Step *x, int64_t node, Py_ssize_t slot) {
+    Py_ssize_t words = x->t->words;
+    const uint64_t *serves = SET(x->t, SERVES, node), *seen = BITS_AT(x, SEEN, slot);
+    const uint64_t *stages = x->a[STAGES].data ? BITS_AT(x, STAGES, slot) : NULL;
+    uint64_t common = 0;
+    for (Py_ssize_t i = 0; i < words; i++)
+        common |= serves[i] & ~seen[i] & (stages ? stages[i] : ~(uint64_t)0);
+    return common != 0;
+}
+
 /* Add an option, unless it has been, or goes on with an unmet phrase: then it was asked for. */
 static void add_option(const Step *x, Option one, Candidate *found, Py_ssize_t *count) {
     Py_ssize_t at = one.slot % x->slots * (1 + x->top) + one.option;
@@ -259,9 +330,7 @@ static void add_option(const Step *x, Option one, Candidate *found, Py_ssize_t *
     int64_t token = option_token(x, one.slot, one.option), node = 0;
     if (x->t) {
         node = follow(x->t, INT(x, NODE, one.slot), token);
-        uint64_t unmet = ~BIT(x, SEEN, one.slot);
-        if (x->a[STAGES].data) unmet &= BIT(x, STAGES, one.slot);
-        if (x->asked && one.option && (BITS(x->t->table[SERVES])[node] & unmet)) return;
+        if (x->asked && one.option && serves(x, node, one.slot)) return;
     }
     found[(*count)++] = (Candidate){one.score, one.slot, token, node};
 }
@@ -293,10 +362,11 @@ static Py_ssize_t collect(const Step *x, Py_ssize_t sentence, Candidate *found) 
 }
 
 /* Let a candidate take its token: write its state, every `stride` entries. */
-static void branch(const Step *x, const Candidate *c, int64_t *out, Py_ssize_t stride) {
-    State from = {BIT(x, MET, c->slot), BIT(x, SEEN, c->slot), INT(x, MET_TOKENS, c->slot),
-                  INT(x, SEEN_TOKENS, c->slot)};
-    take_token(x->t, from, c->token, c->node, c->token == x->number[EOS], out, stride);
+INLINED void branch(const Step *x, Py_ssize_t words, const Candidate *c, int64_t *out,
+                    Py_ssize_t stride) {
+    State from = {BITS_AT(x, MET, c->slot), BITS_AT(x, SEEN, c->slot),
+                  INT(x, MET_TOKENS, c->slot), INT(x, SEEN_TOKENS, c->slot)};
+    take_token(x->t, words, from, c->token, c->node, c->token == x->number[EOS], out, stride);
 }
 
 /* --- what constraints are going to cost ------------------------------------------------------ */
@@ -342,11 +412,11 @@ static void expect_costs(const Step *x) {
 
 /* List the parts that a sentence has, side by side; return how many. Others may have more. */
 static Py_ssize_t list_parts(const Step *x, Py_ssize_t sentence) {
-    Py_ssize_t part = 0, n = x->sentences, soft = x->a[PENALTIES].length;
+    Py_ssize_t part = 0, n = x->sentences, soft = x->a[PENALTIES].length, words = x->t->words;
     for (Py_ssize_t at = sentence; part < x->parts && DOUBLE(x, PART_SIZES, at) > 0; at += n) {
         int64_t whose = soft ? INT(x, SOFT, at) : -1;
         int at_end = x->a[AT_END].data && FLAG(x, AT_END, at);
-        x->own[part++] = (Part){BIT(x, REACHED, at), x->whole[at], whose, at_end};
+        x->own[part++] = (Part){BITS_AT(x, REACHED, at), x->whole[at], whose, at_end};
     }
     return part;
 }
@@ -370,32 +440,38 @@ static double sum_by_penalty(const Step *x, Py_ssize_t sentence, Py_ssize_t part
 
 /* Whether there is anything to say that can't be given up and need not be the end. What has to be
    the end is to be said again then. */
-static int has_others(const Step *x, Py_ssize_t parts, uint64_t seen) {
-    for (Py_ssize_t i = 0; x->a[AT_END].data && i < parts; i++)
-        if (!x->own[i].at_end && x->own[i].soft < 0 && !(x->own[i].reached & seen)) return 1;
+INLINED int has_others(const Step *x, Py_ssize_t words, Py_ssize_t parts, const uint64_t *seen) {
+    for (Py_ssize_t i = 0; x->a[AT_END].data && i < parts; i++) {
+        const Part *own = x->own + i;
+        if (!own->at_end && own->soft < 0 && !share(own->reached, seen, words)) return 1;
+    }
     return 0;
 }
 
 /* What a candidate has still to pay for the parts of its sentence, which are listed: of what it has
    begun only what is missing, if that is of use; of several parts the one that gains most. */
-static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
-                           Py_ssize_t candidate) {
+INLINED double cost_to_come(const Step *x, Py_ssize_t words, Py_ssize_t sentence, Py_ssize_t parts,
+                            Py_ssize_t candidate) {
     const int64_t *state = x->states + candidate, all = x->ends[x->sentences];
-    uint64_t seen = (uint64_t)state[3 * all], unmet = (uint64_t)state[6 * all] & ~seen;
+    uint64_t seen[MOST_WORDS], unmet[MOST_WORDS];
+    for (Py_ssize_t i = 0; i < words; i++) {
+        seen[i] = (uint64_t)state[(SEEN_COLUMN(words) + i) * all];
+        unmet[i] = (uint64_t)state[(BANK_COLUMN(words) + 1 + i) * all] & ~seen[i];
+    }
     Py_ssize_t best = 0, first = state[0] * x->begun;
     double best_gain = 0.0, total = 0.0, after = x->after[sentence], *costs = x->costs;
-    int others = has_others(x, parts, seen);
+    int others = has_others(x, words, parts, seen);
     for (Py_ssize_t i = 0; i < parts; i++) {
-        int is_said = (x->own[i].reached & seen) && !(x->own[i].at_end && others);
+        int is_said = share(x->own[i].reached, seen, words) && !(x->own[i].at_end && others);
         costs[i] = is_said ? 0.0 : x->own[i].whole;
     }
     for (Py_ssize_t at = first; at < first + x->begun; at++) {
         int64_t part = INT(x, HERE, at), missing = INT(x, MISSING, at);
         if (missing <= 0 || part < 0 || part >= parts) continue;
         const Part *own = x->own + part;
-        uint64_t needs = x->a[NEEDS].data ? BIT(x, NEEDS, at) : 0;
-        if ((own->reached & seen) || (own->at_end && others)) continue;
-        if (!(BIT(x, WANTED, at) & unmet) || (needs && !(needs & seen))) continue;
+        if (share(own->reached, seen, words) || (own->at_end && others)) continue;
+        if (!share(BITS_AT(x, WANTED, at), unmet, words)) continue;
+        if (x->a[NEEDS].data && !is_allowed(BITS_AT(x, NEEDS, at), seen, words)) continue;
         double gain = after * (double)missing - own->whole;
         if (gain > best_gain) {
             best = part;
@@ -407,6 +483,11 @@ static double cost_to_come(const Step *x, Py_ssize_t sentence, Py_ssize_t parts,
         return sum_by_penalty(x, sentence, parts, x->found[candidate].token == x->number[EOS]);
     for (Py_ssize_t i = 0; i < parts; i++) total += costs[i];
     return total > CLOSED ? total : CLOSED;
+}
+
+static double find_cost(const Step *x, Py_ssize_t sentence, Py_ssize_t parts, Py_ssize_t candidate) {
+    if (x->t->words == 1) return cost_to_come(x, 1, sentence, parts, candidate);
+    return cost_to_come(x, x->t->words, sentence, parts, candidate);
 }
 
 /* --- filling the beam ------------------------------------------------------------------------ */
@@ -581,8 +662,11 @@ static void find_candidates(const Step *x) {
         x->ends[s + 1] = x->ends[s] + x->filled[s];
         for (Py_ssize_t i = 0; i < x->filled[s]; i++) x->chosen[x->ends[s] + i] = i;
     }
-    Py_ssize_t all = x->ends[x->sentences];
-    for (Py_ssize_t i = 0; x->t && i < all; i++) branch(x, x->found + i, x->states + i, all);
+    Py_ssize_t all = x->ends[x->sentences], words = x->t ? x->t->words : 0;
+    for (Py_ssize_t i = 0; words == 1 && i < all; i++)
+        branch(x, 1, x->found + i, x->states + i, all);
+    for (Py_ssize_t i = 0; words > 1 && i < all; i++)
+        branch(x, words, x->found + i, x->states + i, all);
 }
 
 /* Find what candidates are worth, and what they are compared by; if all are kept, what they have
@@ -596,7 +680,7 @@ static void weigh(const Step *x) {
     for (Py_ssize_t s = 0; s < x->sentences; s++) {
         Py_ssize_t parts = costs ? list_parts(x, s) : 0;
         for (Py_ssize_t i = x->ends[s]; i < x->ends[s + 1]; i++) {
-            double cost = costs ? cost_to_come(x, s, parts, i) : 0.0;
+            double cost = costs ? find_cost(x, s, parts, i) : 0.0;
             x->worth[i] = x->flags & KEEP_ALL ? cost : x->found[i].score + cost;
             x->compared[i] = costs ? x->worth[i] / x->unit[s] : x->worth[i];
         }
@@ -617,7 +701,7 @@ static int put(const Step *x, const Candidate *one, Py_ssize_t to, Py_ssize_t si
     FLAG(x, OUT_FLAGS, to) = (unsigned char)ended;
     FLAG(x, OUT_FLAGS, size + to) = (unsigned char)!ended;
     FLAG(x, OUT_FLAGS, 2 * size + to) = (unsigned char)newly;
-    for (int i = 0; x->t && i < COLUMNS; i++)
+    for (Py_ssize_t i = 0; x->t && i < COLUMNS(x->t->words); i++)
         INT(x, OUT_STATES, i * size + to) = x->states[i * all + from];
     return newly;
 }
@@ -628,7 +712,7 @@ static int write_beams(const Step *x, Py_ssize_t width) {
     int newly = 0;
     memset(x->a[OUT_INTS].data, 0, 3 * size * sizeof(int64_t));
     memset(x->a[OUT_FLAGS].data, 0, 3 * size);
-    if (x->t) memset(x->a[OUT_STATES].data, 0, COLUMNS * size * sizeof(int64_t));
+    if (x->t) memset(x->a[OUT_STATES].data, 0, COLUMNS(x->t->words) * size * sizeof(int64_t));
     for (Py_ssize_t i = 0; i < 3 * size; i++) DOUBLE(x, OUT_SCORES, i) = CLOSED;
     for (Py_ssize_t s = 0; s < x->sentences; s++)
         for (Py_ssize_t i = 0, first = x->ends[s]; i < x->filled[s]; i++)
@@ -640,7 +724,8 @@ static int write_beams(const Step *x, Py_ssize_t width) {
 static void drop(Buffers *buffers, const Step *x, Py_ssize_t width) {
     int by_worth = (x->flags & BY_WORTH) != 0;
     Py_ssize_t size = x->sentences * width;
-    const int64_t *bank = x->t && !by_worth ? INTS(x->a[OUT_STATES]) + 5 * size : NULL;
+    Py_ssize_t first_bank = x->t ? BANK_COLUMN(x->t->words) * size : 0;
+    const int64_t *bank = x->t && !by_worth ? INTS(x->a[OUT_STATES]) + first_bank : NULL;
     const double *score = DOUBLES(x->a[OUT_SCORES]) + (1 + by_worth) * size;
     unsigned char *live = FLAGS(x->a[OUT_FLAGS]) + size;
     Py_ssize_t banks = bank ? count_banks(bank, size) : 1;

@@ -78,6 +78,22 @@ def leave_out_empty(bits: Bits) -> SparseBits:
     return tuple((n, a) for n, a in enumerate(bits) if a.any()) or tuple(enumerate(bits[:1]))
 
 
+def side_by_side(bits: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return sets of bits as the compiled kernel reads them.
+
+    # shape: (…, arrays), or (…) if there is one array.
+    """
+    return bits[0] if len(bits) == 1 else np.stack(bits, axis=-1)
+
+
+def fill_in_empty(bits: SparseBits, arrays: int, shape: tuple[int, ...]) -> Bits:
+    """Return all arrays of sets that were left without the empty ones; each has this shape."""
+    known = dict(bits)
+    return tuple(
+        known[number] if number in known else np.zeros(shape, np.uint64) for number in range(arrays)
+    )
+
+
 def unpack_bits(bits: Bits, index: int) -> int:
     """Return one of the sets as a Python integer."""
     return sum(int(array[index]) << (64 * number) for number, array in enumerate(bits))

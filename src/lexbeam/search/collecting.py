@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lexbeam.search import kernel
 from lexbeam.search.arrays import FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.automaton import Automaton
-from lexbeam.search.automaton.states import COLUMNS, States
+from lexbeam.search.automaton.states import States, count_columns
 from lexbeam.search.candidates import Answered, Candidates, best_by_arrays, collect_by_arrays
 
 
@@ -83,7 +83,8 @@ def _collect(
     sentences, slots = beam.token.shape
     tables = None if automaton is None else automaton.kernel_tables
     ints = np.empty(3 * room, np.int64)
-    columns = None if automaton is None else np.empty(COLUMNS * room, np.int64)
+    number = 0 if automaton is None else count_columns(automaton.bit_arrays)
+    columns = None if automaton is None else np.empty(number * room, np.int64)
     values, marks = np.empty(3 * room), np.empty(3 * room, np.bool_)
     before = beam.log_prob, beam.score, beam.live, beam.finished, first
     answer = scores.top_scores, scores.top_ids, scores.ask_scores
@@ -99,5 +100,5 @@ def _collect(
         row[live] = np.arange(len(live))
     states = None
     if automaton is not None and columns is not None:
-        states = automaton.read_columns(columns[: COLUMNS * size].reshape(COLUMNS, size))
+        states = automaton.read_columns(columns[: number * size].reshape(number, size))
     return Candidates(score, slot, token, row, states), worth

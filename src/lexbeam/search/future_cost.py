@@ -160,11 +160,6 @@ class FutureCost:
         self._take_off_what_is_begun(costs, states, unseen, after)
         return candidates.score + self._sum_up(costs, candidates.token == self._eos)
 
-    @property
-    def for_kernel(self) -> bool:
-        """Whether the compiled kernel covers all that is unmet."""
-        return self._parts.for_kernel
-
     def for_step(self, step: int) -> tuple[NDArray[Any] | None, ...]:
         """Return what a whole step of the compiled kernel reads, learns from and writes to."""
         priced = None

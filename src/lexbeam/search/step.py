@@ -225,7 +225,7 @@ class SearchStep:
     def _costs_for_kernel(self, answer: Answer) -> KernelCosts | None:
         """Return what the kernel reads of costs, if it can find what is still to be paid."""
         costs, covers = self.future_cost, answer.asked == answer.tokens.shape[1]
-        if costs is None or not costs.for_kernel or not covers:
+        if costs is None or not covers:
             return None
         return KernelCosts(costs.for_step(self.number), (*CONSTANTS_OF_COSTS, self.number))
 

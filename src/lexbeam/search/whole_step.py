@@ -20,7 +20,7 @@ from lexbeam.search.allocation import HANDICAP, Dba, Lookahead, Policy
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, constant_column
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.soft import SoftConstraints
-from lexbeam.search.automaton.states import COLUMNS
+from lexbeam.search.automaton.states import count_columns
 from lexbeam.search.beam import Beam
 from lexbeam.search.dead_ends import may_be_dead_ends, open_dead_ends
 from lexbeam.search.finishing import MayEnd, who_may_end
@@ -67,7 +67,9 @@ class _Room:
     def __init__(self, sentences: int, k: int, automaton: Automaton | None) -> None:
         self.shape = 3, sentences, k
         # As in `States`; log_prob, score, worth; finished, live, what has just ended.
-        self.states = None if automaton is None else np.empty((COLUMNS, sentences * k), np.int64)
+        self._columns = 0 if automaton is None else count_columns(automaton.bit_arrays)
+        size = self._columns, sentences * k
+        self.states = None if automaton is None else np.empty(size, np.int64)
         self.scores = np.empty(self.shape)
         self.marks = np.empty(self.shape, np.bool_)
         self._automaton = automaton
@@ -92,7 +94,7 @@ class _Room:
         if self.states is None or self._automaton is None:
             return *arrays, None
         size = self.shape[1] * width
-        columns = self.states.ravel()[: COLUMNS * size].reshape(COLUMNS, size)
+        columns = self.states.ravel()[: self._columns * size].reshape(self._columns, size)
         return *arrays, self._automaton.read_columns(columns)
 
 
@@ -108,14 +110,13 @@ class WholeStep:
     def __init__(self, step: SearchStep, settings: Settings, observed: bool) -> None:
         self._step = step
         self._settings = settings
-        automaton, future_cost = step.automaton, step.future_cost
+        automaton = step.automaton
         self._tables, self._most_asked, self._bans = None, 0, False
         self._soft: SoftConstraints | None = None
         self._is_plain = automaton is None or automaton.is_plain
         self._possible = not observed and not step.attends and step.finishing.as_in_paper
         if automaton is not None:
-            covered = step.ties is None and automaton.bit_arrays == 1
-            self._possible &= covered and (future_cost is None or future_cost.for_kernel)
+            self._possible &= step.ties is None
         if automaton is not None and self._possible and kernel.compiled is not None:
             self._tables, self._most_asked = automaton.kernel_tables, automaton.most_asked
             self._bans, self._soft = automaton.can_ban, automaton.soft

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.search import kernel
-from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, intersects
+from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, intersects, side_by_side
 from lexbeam.search.automaton.asked_and_banned import WORTH_PACKING, pack_useful
 from lexbeam.search.automaton.completions import (
     complete,
@@ -25,7 +25,7 @@ from lexbeam.search.automaton.completions import (
     nodes_in_progress,
     tokens_in_progress,
 )
-from lexbeam.search.automaton.states import COLUMNS, States
+from lexbeam.search.automaton.states import States, count_columns
 from lexbeam.search.automaton.tables import Tables
 
 
@@ -78,8 +78,8 @@ class Automaton(Tables):
         if kernel.compiled is not None and self.kernel_tables is not None:
             shape = np.broadcast_shapes(before.shape, tokens.shape)
             if before.size == before.shape[0] == shape[0]:  # each takes as many tokens
-                given = before, met[0], met_tokens, seen[0], seen_tokens
-                return self._take_compiled(nodes, tokens, shape, given)
+                given = before, met, met_tokens, seen, seen_tokens
+                return self._take_compiled(nodes, tokens, shape, *given)
         if nodes is None:
             nodes = self.follow(before, tokens)
         met = self._met_before(nodes, tokens, met, seen)
@@ -94,13 +94,21 @@ class Automaton(Tables):
         nodes: IntArray | None,
         tokens: IntArray,
         shape: tuple[int, ...],
-        before: tuple[NDArray[Any], ...],
+        before: IntArray,
+        met: Bits,
+        met_tokens: IntArray,
+        seen: Bits,
+        seen_tokens: IntArray,
     ) -> States:
-        """Do the same by the compiled kernel; ``before`` is where hypotheses stand."""
+        """Do the same by the compiled kernel."""
         assert kernel.compiled is not None
-        columns = np.empty((COLUMNS, *shape), np.int64)
+        columns = np.empty((count_columns(self.bit_arrays), *shape), np.int64)
         reached = None if nodes is None else _spread(nodes, shape)
-        given = (_spread(each, before[0].shape) for each in before)
+        each = before.shape
+        met_bits = side_by_side([_spread(bits, each) for bits in met])
+        seen_bits = met_bits if seen is met else side_by_side([_spread(b, each) for b in seen])
+        tokens_before = _spread(met_tokens, each), _spread(seen_tokens, each)
+        given = _spread(before, each), met_bits, tokens_before[0], seen_bits, tokens_before[1]
         tables = self.kernel_tables, self.eos
         kernel.compiled.take(*tables, _spread(tokens, shape), reached, *given, columns)
         return self.read_columns(columns)
@@ -137,7 +145,7 @@ class Automaton(Tables):
         return states
 
     def read_columns(self, columns: IntArray) -> States:
-        """Return the states that the compiled kernel has written. # shape: (COLUMNS, …)."""
+        """Return the states that the compiled kernel has written. # shape: (columns, …)."""
         return States.of_columns(columns, self.can_wait, self.multipart is not None)
 
     # --- what a hypothesis may and should take next -------------------------------------------
@@ -169,8 +177,9 @@ class Automaton(Tables):
         assert kernel.compiled is not None
         rows, listed = len(states.node), self._listed.ask_tokens.shape[1]
         tokens, targets = np.empty((2, rows * listed), np.int64)
-        stages = None if states.stages is None else states.stages[0]
-        given = self.kernel_tables, PAD, None, None, None, states.node, states.seen[0], stages
+        stages = None if states.stages is None else side_by_side(states.stages)
+        seen = side_by_side(states.seen)
+        given = self.kernel_tables, PAD, None, None, None, states.node, seen, stages
         out = None, None, tokens, targets
         _, width = kernel.call(kernel.compiled.ask, *given, self.hold(states), *out)
         size, shape = rows * width, (rows, width)

@@ -19,11 +19,13 @@ from lexbeam.search.arrays import (
     IntArray,
     SparseBits,
     Tokens,
+    fill_in_empty,
     intersects,
     leave_out_empty,
     pack_bits,
     pack_rows,
     pack_rows_of_bits,
+    side_by_side,
 )
 from lexbeam.search.automaton.bit_layout import BitLayout, Register
 from lexbeam.search.automaton.stages import Stage
@@ -118,7 +120,7 @@ class MultipartPatterns:
             self._each = [_Stages.of(row, bit_arrays) for row in stages]
 
     def tables(self, vocabulary: int) -> tuple[NDArray[Any], ...]:
-        """Return what the compiled kernel reads, where a set of bits takes one array.
+        """Return what the compiled kernel reads.
 
         By token: whether it begins a word. By node: how registers are shifted by other tokens and,
         behind it, by those that begin a word; masks; where the stages of its sentence begin.
@@ -126,15 +128,20 @@ class MultipartPatterns:
         """
         words, nodes = self._words, len(self._owners)
         starting = np.zeros(vocabulary, np.bool_) if words is None else words.starting
-        all_bits = np.full(2 * nodes, self._all, np.uint64)
+        arrays, shape = len(self._wanted), self._sizes.shape
+        all_bits = ~np.zeros(2 * nodes * arrays, np.uint64)
         moving, staying = np.zeros_like(all_bits), all_bits
         if self._ages:
-            moving = np.concatenate((self._moving[0], self._moving_at_words[0]))
-            staying = np.concatenate((self._staying[0], self._staying_at_words[0]))
-        alive = self._alive[0] if self._limits else all_bits
-        by_node = moving, staying, alive, self.not_at_end[0], self._others[0]
-        stages = self._reached[0][1], self._enabled[0][1], self._wanted[0], self._sizes
-        return starting, *by_node, self._owners * self._sizes.shape[1], *stages
+            both = zip(self._moving, self._moving_at_words, strict=True)
+            moving = side_by_side([np.concatenate(pair) for pair in both])
+            both = zip(self._staying, self._staying_at_words, strict=True)
+            staying = side_by_side([np.concatenate(pair) for pair in both])
+        alive = side_by_side(self._alive) if self._limits else all_bits
+        masks = alive, side_by_side(self.not_at_end), side_by_side(self._others)
+        reached = side_by_side(fill_in_empty(self._reached, arrays, shape))
+        enabled = side_by_side(fill_in_empty(self._enabled, arrays, shape))
+        stages = reached, enabled, side_by_side(self._wanted), self._sizes
+        return starting, moving, staying, *masks, self._owners * shape[1], *stages
 
     def unwind_ends(self, node: IntArray, tokens: IntArray, seen: Bits) -> Bits:
         """Take back what had to be the end of the output, unless a token is the end."""

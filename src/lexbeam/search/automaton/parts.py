@@ -8,6 +8,7 @@ and further tokens that follow from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,12 @@ from lexbeam.search.arrays import (
     IntArray,
     SparseBits,
     Tokens,
+    fill_in_empty,
     intersects,
     leave_out_empty,
     pack_rows,
     pack_rows_of_bits,
+    side_by_side,
 )
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
@@ -112,6 +115,7 @@ class PartTables:
         self.sizes = _by_part([[part.size for part in row] for row in rows], 0).astype(float)
         reached = pack_rows_of_bits([[part.reached for part in row] for row in rows], arrays)
         self._reached = tuple(np.ascontiguousarray(bits.T) for bits in reached)
+        self._reached_for_kernel: NDArray[np.uint64] | None = None
         # The parts that have bits in each array, mostly each in one. # shape: (parts in it,)
         self._in_array = [np.flatnonzero(bits.any(axis=1)) for bits in self._reached]
         at_end = _by_part([[part.at_end for part in row] for row in rows], 0) > 0
@@ -157,20 +161,24 @@ class PartTables:
         self.sizes = np.ascontiguousarray(self.sizes[:, sentences])
         self.soft = np.ascontiguousarray(self.soft[:, sentences])
         self._reached = tuple(np.ascontiguousarray(bits[:, sentences]) for bits in self._reached)
+        self._reached_for_kernel = None
         if self._at_end is not None:
             self._at_end = np.ascontiguousarray(self._at_end[:, sentences])
 
     @property
-    def for_kernel(self) -> bool:
-        """Whether the compiled kernel covers them: it knows one array of bits."""
-        return len(self._reached) == 1
-
-    @property
     def tables(self) -> tuple[NDArray[Any] | None, ...]:
         """What the compiled kernel reads, by part and sentence, and by node."""
-        needs = None if self._needs is None else self._needs[0][1]
-        of_nodes = self._here, self._missing, self._wanted[0][1], needs
-        return self._reached[0], self.sizes, *of_nodes, self._at_end
+        if self._reached_for_kernel is None:
+            self._reached_for_kernel = side_by_side(self._reached)
+        return self._reached_for_kernel, self.sizes, *self._tables_of_nodes, self._at_end
+
+    @cached_property
+    def _tables_of_nodes(self) -> tuple[NDArray[Any] | None, ...]:
+        arrays, shape, needs = len(self._reached), self._missing.shape, None
+        if self._needs is not None:
+            needs = side_by_side(fill_in_empty(self._needs, arrays, shape))
+        wanted = side_by_side(fill_in_empty(self._wanted, arrays, shape))
+        return self._here, self._missing, wanted, needs
 
     def find_unseen(self, states: States, shape: tuple[int, ...]) -> BoolArray:
         """Return a mask of the parts that hypotheses still have to say.

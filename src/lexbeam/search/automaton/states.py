@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, IntArray
+from lexbeam.search.arrays import Bits, IntArray, side_by_side
 
-COLUMNS = 7
-"""How many columns of numbers the compiled kernel writes of states."""
+
+def count_columns(bit_arrays: int) -> int:
+    """Return how many columns the compiled kernel writes of states, by the arrays of a set."""
+    return 4 + 3 * bit_arrays
 
 
 class States(NamedTuple):
@@ -30,23 +32,25 @@ class States(NamedTuple):
         """Return the states that the compiled kernel has written, without a copy.
 
         ``can_wait`` says whether anything is seen before it is met, ``staged`` whether there are
-        patterns of several parts. # shape: (COLUMNS, hypotheses)
+        patterns of several parts. # shape: (columns, hypotheses)
         """
-        node, met_bits, met_tokens, seen_bits, seen_tokens, bank, of_use = columns
-        met = seen = (met_bits.view(np.uint64),)
+        arrays = (len(columns) - 4) // 3
+        bits = columns.view(np.uint64)
+        met, met_tokens = tuple(bits[1 : 1 + arrays]), columns[1 + arrays]
+        seen, seen_tokens = met, met_tokens
         if can_wait:
-            seen = (seen_bits.view(np.uint64),)
-        else:
-            seen_tokens = met_tokens
-        stages = (of_use.view(np.uint64),) if staged else None
-        return cls(node, met, met_tokens, seen, seen_tokens, bank, stages)
+            seen, seen_tokens = tuple(bits[2 + arrays : -arrays - 2]), columns[-arrays - 2]
+        stages = tuple(bits[-arrays:]) if staged else None
+        return cls(columns[0], met, met_tokens, seen, seen_tokens, columns[-arrays - 1], stages)
 
     @property
     def for_kernel(self) -> tuple[NDArray[Any] | None, ...]:
-        """What the compiled kernel reads, of sets of bits that take one array each."""
+        """What the compiled kernel reads."""
         node, met, met_tokens, seen, seen_tokens, bank, stages = self
-        of_use = None if stages is None else stages[0]
-        return node, met[0], met_tokens, seen[0], seen_tokens, bank, of_use
+        of_use = None if stages is None else side_by_side(stages)
+        met_bits = side_by_side(met)
+        seen_bits = met_bits if seen is met else side_by_side(seen)
+        return node, met_bits, met_tokens, seen_bits, seen_tokens, bank, of_use
 
     @property
     def unmet(self) -> Bits:

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from lexbeam.search.arrays import Tokens, leave_out_empty, pack_bits
+from lexbeam.search.arrays import Tokens, fill_in_empty, leave_out_empty, pack_bits
 from lexbeam.search.automaton.asked_and_banned import AskedAndBanned
 from lexbeam.search.automaton.bit_layout import BitLayout, lay_out_bits
 from lexbeam.search.automaton.completions import pack_completions, pack_progress
 from lexbeam.search.automaton.exact_counts import ExactCounts
-from lexbeam.search.automaton.kernel_tables import make_tables
+from lexbeam.search.automaton.kernel_tables import MOST_BIT_ARRAYS, make_tables
 from lexbeam.search.automaton.multipart import MultipartPatterns
 from lexbeam.search.automaton.obstacles import Obstacles
 from lexbeam.search.automaton.patterns import Beginning, TokenConstraint
@@ -147,13 +147,13 @@ class Tables:
 
     @cached_property
     def kernel_tables(self) -> object | None:
-        """The tables for the compiled kernel; None if a set of bits takes several arrays."""
-        if self.bit_arrays > 1:
+        """The tables for the compiled kernel; None if a set of bits takes too many arrays."""
+        if self.bit_arrays > MOST_BIT_ARRAYS:
             return None
         return make_tables(
             self._transitions,
             self._listed,
-            self._serves[0][1],
+            fill_in_empty(self._serves, self.bit_arrays, self._avoided.shape),
             self._completed_now,
             self._completed_later,
             self.progress,
