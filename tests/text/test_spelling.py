@@ -205,7 +205,9 @@ def test_masks_tell_where_words_end(processor: Processor, target: TargetText) ->
     assert marked["中"] == (True, True)
     assert marked["\u0e31"] == (False, True)  # a Thai vowel sign belongs to what is before it
     assert marked["</s>"][0]
-    assert not begins[size:].any()
+    assert marked["<unk>"] == (True, False)
+    assert begins[size:].all()  # they write nothing, so that no word goes on with them
+    assert not ends[size:].any()
 
 
 def test_masks_leave_bytes_of_longer_characters_open(byte_processor: Processor) -> None:

@@ -281,7 +281,9 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     written = writings(tokenizer)
     if written is None:
         return None, None
-    return word_masks(written, len(written), UNKNOWN)
+    boundary, closing = word_masks(written, len(written), UNKNOWN)
+    boundary[tokenizer.all_special_ids] = True  # They write nothing: no word goes on with them.
+    return boundary, closing
 
 
 @lru_cache(maxsize=4)

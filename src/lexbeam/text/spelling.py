@@ -198,9 +198,9 @@ class TargetText:
     def masks(self, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
         """Return a mask of the tokens that can't continue a word, and of those that end one.
 
-        See `lexbeam.text.word_masks`. The end of sentence is in the first mask. The unknown token
-        and a byte of a longer character might be anything, so they are in neither. A model's
-        vocabulary may be larger than this one, padded with tokens that are never used.
+        See `lexbeam.text.word_masks`. The end of sentence is in the first mask, and so is all that
+        writes nothing: the unknown token, and those with which a model's vocabulary may be padded.
+        A byte of a longer character might be anything, so it is in neither.
         """
         return _masks(self._processor, vocabulary_size)
 
@@ -384,7 +384,10 @@ def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolA
     """Return the masks of a vocabulary; cached, since engine and search both ask for them."""
     size = min(processor.get_piece_size(), vocabulary_size)
     boundary, closing = word_masks(written_by_pieces(processor, size), vocabulary_size)
-    boundary[end_token(processor)] = True
+    ids = list(range(size))
+    # Else a word that may not end would go on with them, and end in the text all the same.
+    boundary[:size] |= np.array(processor.is_control(ids)) | np.array(processor.is_unknown(ids))
+    boundary[size:] = True
     boundary.flags.writeable = closing.flags.writeable = False
     return boundary, closing
 

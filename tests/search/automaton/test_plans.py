@@ -344,6 +344,29 @@ def test_of_states_with_room_to_spare_few_plans_are_followed(
         assert not automaton.layouts[0].hard & ~unpack_bits(here.seen, 0)
 
 
+def test_without_time_all_that_stands_on_the_way_of_a_plan_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second filler of a plan was closed when no plan might be followed any more."""
+    gap = Pattern(((Form((3, 4)),), (Form((4, 5)),)), within=5)
+    phrases: list[tuple[int, ...] | Pattern] = [gap, *[(3, 4), (5, 3, 3)] * 5]
+    automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
+    monkeypatch.setattr(followed_plans, "_MOST_WORK", 1 << 40)
+    monkeypatch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
+    plan = RemainingTokens(automaton, 8, 0)._plan(0)
+    states = automaton.start()
+    for token in (3, 4):
+        states = automaton.advance(states, np.array([token]))
+    (left,) = plan.needs(states, 90).tolist()
+    assert plan._moves.keys(states)[0] not in plan._known
+    plan._tries_left = 0
+    _, _, fillers = plan._moves.take_all_fillers(states)
+    assert fillers[0] > 1
+    for taken in range(1, int(fillers[0]) + 1):
+        states, _ = plan._moves.take_filler(states)
+        assert plan.needs(states, left - taken)[0] <= left - taken
+
+
 def test_it_is_known_where_many_fillers_lead() -> None:
     far = 0
     for number in range(400):

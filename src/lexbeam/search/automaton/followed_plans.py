@@ -76,22 +76,27 @@ class FollowedPlans:
     def _choose_to_follow(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans are followed now."""
         affordable = max(self._tries_left, 0) // (_SHARE * MOST_ASKED)
-        if affordable < max(self._least_refused // 2, 1):  # There is time only for what is done.
-            self._least_refused -= 1
-            done = self._moves.is_done(states)
-            return {key: number for key, number in new.items() if done[number]}
-        new = self._leave_out_early(states, new, left)
-        return self._choose(states, new, left) if new else new
+        has_time = affordable >= max(self._least_refused // 2, 1)
+        # What stands on the way of a plan that is known has to be known, too: that takes no tries.
+        new = self._leave_out_early(states, new, left, has_time)
+        if has_time:
+            return self._choose(states, new, left) if new else new
+        self._least_refused -= 1
+        done = self._moves.is_done(states)
+        return {key: number for key, number in new.items() if done[number]}
 
     def _length(self, key: Key) -> int:
         """Return the length of the shortest plan that is known of a state."""
         return min(self._known.get(key, NEVER), self._behind_fillers.get(key, NEVER))
 
-    def _leave_out_early(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
+    def _leave_out_early(
+        self, states: States, new: dict[Key, int], left: int, follows: bool
+    ) -> dict[Key, int]:
         """Return those of new states, given by their index, that have no room for fillers.
 
         A plan may begin with tokens that are in no phrase, until they make no difference any more.
-        Most states come to the same few states by that, and only the plans of these are followed.
+        Most states come to the same few states by that, and only the plans of these are followed,
+        unless nothing is.
         """
         unknown = {key: new[key] for key in new if key not in self._behind_fillers}
         if unknown and self._moves.filler is not None:
@@ -99,7 +104,7 @@ class FollowedPlans:
             rest, rows, fillers = self._moves.take_all_fillers(states.take(rows))
             keys = self._moves.keys(rest)
             at_rest = {key: number for number, key in enumerate(keys) if key not in self._known}
-            chosen = self._choose(rest, at_rest, left) if at_rest else {}
+            chosen = self._choose(rest, at_rest, left) if at_rest and follows else {}
             if chosen:
                 self._follow(rest.take(np.array(list(chosen.values()))), list(chosen))
             here = list(unknown)

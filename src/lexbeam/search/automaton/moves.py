@@ -9,12 +9,10 @@ from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
+from lexbeam.search.automaton.to_write import ToWrite
 
 MOST_ASKED = 24
 """Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
-
-_TOO_OFTEN = 8
-"""So many tokens are as bad as something that may be said once less than it will have to be."""
 
 Key = tuple[int, ...]
 
@@ -32,6 +30,7 @@ class Moves:
         self._sentence = sentence
         self._tokens = tokens
         self._enough = enough
+        self._to_write = ToWrite.of(automaton, sentence)
         self.filler = _find_filler(automaton, sentence, tokens)
         """One of the tokens that is in no phrase and begins a word, if there is one."""
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
@@ -48,9 +47,10 @@ class Moves:
 
         # shape: as ``forbidden``, (states, tokens).
         """
-        missing, lacks = self._enough.needs(after), self._enough.lacks(after)
-        if lacks is not None:
-            missing = missing + _TOO_OFTEN * lacks
+        if self._to_write is None:
+            missing = self._enough.needs(after)
+        else:
+            missing = self._to_write.missing(after)
         return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
 
     def ask_best(self, states: States) -> IntArray:

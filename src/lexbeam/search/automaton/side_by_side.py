@@ -8,20 +8,20 @@ a limit to the distance of the next one is lost when something else is written f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexbeam.search.arrays import Bits, BitSets, BoolArray, IntArray, Tokens, pack_bits
+from lexbeam.search.arrays import Bits, BitSets, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.completions import is_allowed
-from lexbeam.search.automaton.obstacles import BlockedNodes, may_stand_behind
+from lexbeam.search.automaton.obstacles import BlockedNodes
+from lexbeam.search.automaton.occurrences_in import ends_in
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.trie import Goal
@@ -55,85 +55,6 @@ class _Chained(NamedTuple):
         return most
 
 
-class _Counted(NamedTuple):
-    """Phrases with an exact count that are part of something else."""
-
-    inside: NDArray[np.float32]
-    """How often each of the parts has each of them in it. # shape: (parts, phrases)"""
-    bits: list[BitSets]
-    """For each phrase and each of its occurrences, the bit that stands for it."""
-
-    @classmethod
-    def of(
-        cls,
-        layout: BitLayout,
-        parts: Sequence[int],
-        bit_arrays: int,
-        words: WordBoundaries | None,
-    ) -> _Counted | None:
-        """Return the phrases of a layout; ``parts`` are the bits of what must be written."""
-        exact: dict[int, list[Goal]] = {}
-        for goal in layout.goals:
-            if goal.exact:
-                exact.setdefault(goal.exact, []).append(goal)
-        stages = {stage.safe: stage.wanted for stage in layout.stages}
-        wanted = [stages.get(part, part) for part in parts] if exact else []
-        forms = [_forms_of(layout, each) for each in wanted]  # copies of a part have the same ones
-        columns, bits = [], []
-        for counted, own in exact.items():
-            fewest = {each: _fewest(own, each, words) for each in set(forms)}
-            inside = [
-                0 if part & counted else fewest[each]
-                for part, each in zip(wanted, forms, strict=True)
-            ]
-            if any(inside):
-                columns.append(inside)
-                ones = [1 << i for i in range(counted.bit_length()) if counted >> i & 1]
-                bits.append(BitSets(ones, bit_arrays))
-        return cls(np.array(columns, np.float32).T, bits) if columns else None
-
-    def lacks(self, unsafe: BoolArray, bits: Bits) -> IntArray:
-        """Return how many times too often, where some parts are still to be written."""
-        asked: IntArray = (unsafe.astype(np.float32) @ self.inside).astype(np.int64)
-        left = np.stack([(~each.share(bits)).sum(axis=1) for each in self.bits], axis=1)
-        lacks: IntArray = np.maximum(asked - left, 0).sum(axis=1)
-        return lacks
-
-
-def _forms_of(layout: BitLayout, wanted: int) -> tuple[Tokens, ...]:
-    """Return what may stand for a part."""
-    return tuple(dict.fromkeys(goal.tokens for goal in layout.goals if goal.wanted & wanted))
-
-
-def _fewest(counted: Sequence[Goal], forms: Sequence[Tokens], words: WordBoundaries | None) -> int:
-    """Return how often a phrase, in any spelling, is at least in what may stand for a part."""
-    fewest = 0
-    for form in forms:
-        times = len({end for goal in counted for end in _ends_in(goal, form, words)})
-        if not times:
-            return 0
-        fewest = min(fewest or times, times)
-    return fewest
-
-
-def _ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterator[int]:
-    """Yield where a phrase ends in the tokens of another, as far as these tell.
-
-    A word does not count where it goes on ("file" does not occur in "files"), nor one that must
-    stand apart where it goes on from something: *1* does not occur in *11*.
-    """
-    tokens = tuple(token for token in counted.tokens if token >= 0)
-    if tokens[0] not in form:
-        return
-    for at in range(len(form) - len(tokens) + 1):
-        end = at + len(tokens)
-        if form[at:end] != tokens:
-            continue
-        goes_on = counted.waits and end < len(form) and words and not words.ends(form[end])
-        if not goes_on and (at == 0 or may_stand_behind(counted, form[at - 1], words)):
-            yield end
-
-
 class SideBySide:
     """The tokens of one sentence that are enough, for each of its states."""
 
@@ -155,25 +76,11 @@ class SideBySide:
         limited = [stage for stage in stages if stage.before]
         self._stages = _Chained.of([stage for stage in limited if not stage.at_end], arrays)
         self._last_stages = _Chained.of([stage for stage in limited if stage.at_end], arrays)
-
-        wanted, words = [bits for _, bits in parts], automaton.whole_words
-        self._counted = _Counted.of(layout, wanted, arrays, words)
         obstacles = automaton.obstacles.of(sentence)
         self._blocked: BlockedNodes | None = None
         self._root = int(automaton.roots[sentence])
         if obstacles:
             self._blocked = BlockedNodes(automaton.tries[sentence], obstacles)
-
-    def lacks(self, states: States) -> IntArray | None:
-        """Return how many times phrases with an exact count would occur too often.
-
-        That is, if all that is unmet were written side by side. None: there is nothing to count.
-        # shape: (states,)
-        """
-        if self._counted is None:
-            return None
-        unsafe = ~self._safe.share(states.seen)
-        return self._counted.lacks(unsafe, states.seen)
 
     def needs(self, states: States) -> IntArray:
         """Return how many tokens are enough. # shape: (states,)."""
@@ -332,7 +239,7 @@ def _has_counted(other: Goal, counted: Goal, words: WordBoundaries | None, waits
     """
     counted = counted if waits else replace(counted, waits=False)
     last = len(other.tokens) if other.exact == counted.exact else -1  # An own form may end with it.
-    return any(end != last for end in _ends_in(counted, other.tokens, words))
+    return any(end != last for end in ends_in(counted, other.tokens, words))
 
 
 def _ends_in_any(counted: Goal, placed: Sequence[Goal], first: Collection[int]) -> bool:
