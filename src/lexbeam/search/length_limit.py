@@ -70,7 +70,10 @@ class LengthLimit:
     def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> None:
         """Leave outputs of some sentences hardly more room than their constraints still need.
 
-        ``here`` are the states of the hypotheses, ``sentence`` says whose they are.
+        Where nothing is known of how any of them could end, but it is known how an output can
+        begin so that it does, they are given up at once: the sentence is searched again, and
+        looked at in every step. ``here`` are the states of the hypotheses, ``sentence`` says whose
+        they are.
         """
         rows = np.flatnonzero(sentences[sentence])
         if self._remaining is None or not len(rows):
@@ -82,6 +85,10 @@ class LengthLimit:
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
         self.limits = np.where(most >= 0, nearer, self.limits)
+        for row in np.unique(sentence[most[sentence] < 0]).tolist():
+            number = int(self.looks.sentences[row])
+            if self.looks.may_have_lost(number) and self._remaining.has_plan(number):
+                self.limits[row] = self._step
         self.looks.look_now(np.flatnonzero(most >= 0), self._step)
         self._find_first_steps()
         self.set_step(self._step)

@@ -33,6 +33,8 @@ class Moves:
         self._to_write = ToWrite.of(automaton, sentence)
         self.filler = _find_filler(automaton, sentence, tokens)
         """One of the tokens that is in no phrase and begins a word, if there is one."""
+        strings = automaton.tries[sentence].strings()
+        self._lengths = np.array([len(string) for string in strings])
         self._hard = pack_bits([automaton.layouts[sentence].hard], automaton.bit_arrays)
         registers = automaton.layouts[sentence].registers
         self._registers = [each for each in registers if each.length > 1 or not each.stays]
@@ -59,7 +61,9 @@ class Moves:
         asked, targets = automaton.ask(states)
         if asked.shape[1] <= MOST_ASKED:
             return asked
-        goes_on = targets != automaton.follow(automaton.roots[self._sentence], asked)
+        # What stands where no word goes on before it is not begun by that, but goes on from there.
+        nodes = np.where(asked == PAD, 0, targets - automaton.roots[self._sentence])
+        goes_on = self._lengths[nodes] > 1
         served = automaton.count_served(targets, states)
         worth = np.where(asked == PAD, -1, served + goes_on * 1024)
         best = (-worth).argsort(axis=1, kind="stable")[:, :MOST_ASKED]

@@ -58,6 +58,7 @@ class RemainingTokens:
         self._tables = NeedTables(automaton, vocabulary_size, ends, *known)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
+        self._planned: set[int] = set()
         self._may_be_stuck: set[int] = set()
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
@@ -211,9 +212,15 @@ class RemainingTokens:
             if need > limit >= 0:
                 plan.find_shorter(states, limit)
                 need = int(plan.needs(states, -1)[0])
+            if need < NEVER:
+                self._planned.add(sentence)
             return need
         keys = self._tables.keys(states, np.array([sentence]))
         return int(self._need_by_key(sentence, keys)[0])
+
+    def has_plan(self, sentence: int) -> bool:
+        """Return whether a plan was found for what `need_of` was asked about: the whole output."""
+        return sentence in self._planned
 
     def _plan(self, sentence: int) -> Plans:
         if sentence not in self._plans:
