@@ -16,7 +16,11 @@ SIZE, EOS, SPACE = 100, 0, 1
 def test_what_goes_on_with_something_is_tried_before_what_begins() -> None:
     """Behind a space, all words that may stand there without one begin; one phrase goes on."""
     words = WordBoundaries.of(
-        np.ones(SIZE, np.bool_), np.arange(SIZE) == SPACE, SIZE, EOS, marking=np.arange(SIZE) == SPACE
+        np.ones(SIZE, np.bool_),
+        np.arange(SIZE) == SPACE,
+        SIZE,
+        EOS,
+        marking=np.arange(SIZE) == SPACE,
     )
     apart = [Pattern(((Form((token,), apart=True),),)) for token in range(10, 10 + 2 * MOST_ASKED)]
     phrase = Pattern(((Form((2, SPACE, 3)),),))
