@@ -1,3 +1,5 @@
+"""What searches count, and which are made: work is counted here, never time."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,11 +9,12 @@ from typing import Any
 
 import pytest
 
+import lexbeam
 from lexbeam.errors import InputError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.effort import FEW, Effort, counted
-from lexbeam.translation.jobs import Job, JobGenerator
+from lexbeam.translation.jobs import BatchDecoder, Job, JobGenerator
 
 PLAIN = Job((1,), ((2, 3),))
 TIED = Job((1,), ((2, 3),), ties={0: (0,)})
@@ -132,3 +135,44 @@ def test_a_generator_is_counted_and_not_changed() -> None:
     each.count_refused([TIED])
     each.count([FREE, PLAIN], [[found(10)], [found(3)]])
     assert effort.written == each.written
+
+
+TEXT = "The company wants to build a new factory in Berlin."
+TIED_WORD = {"text": "Dampfschiff", "source": "factory"}
+WORDS = ["Wolke", "Gabel", "Brief", "Mond", "Kissen", "Hammer"]
+WORDS += ["Zwiebel", "Lampe", "Insel", "Teller", "Geige"]
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """Return the searches that are made, as they are made."""
+    made: list[Job] = []
+    run = BatchDecoder.run
+
+    def watched(self: BatchDecoder, jobs: Sequence[Job], batch_size: int) -> Any:
+        made.extend(jobs)
+        return run(self, jobs, batch_size)
+
+    monkeypatch.setattr(BatchDecoder, "run", watched)
+    return made
+
+
+def test_what_few_words_ask_for_is_looked_at_again_and_what_many_do_is_not(
+    searches: list[Job],
+) -> None:
+    translator = lexbeam.load()
+    translator.translate(TEXT, [TIED_WORD, *WORDS[:2]])
+    assert [job.thorough for job in searches if job.phrases] == [False, True, False]
+    searches.clear()
+    translator.translate(TEXT, [TIED_WORD, *WORDS])
+    assert [job.thorough for job in searches] == [False]
+
+
+def test_no_more_trials_are_made_than_there_is_time_for(searches: list[Job]) -> None:
+    translator = lexbeam.load()
+    text = f"{TEXT} It is raining today. We will see the old house."
+    wanted = [*WORDS, *(f"{word} {WORDS[0]}" for word in WORDS[1:8])]
+    for words, least, most in ((WORDS[:3], 9, 9), (wanted, 1, 20)):
+        searches.clear()
+        translator.translate(text, [TIED_WORD, *words])
+        assert least <= sum(job.settings.beam_size == 2 for job in searches) <= most

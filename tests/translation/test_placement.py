@@ -125,9 +125,11 @@ def test_there_are_no_more_trials_than_there_is_time_for() -> None:
     assert trials(6, 6, 6.0) == 36
     assert trials(6, 6, 3.5) == 18
     assert trials(24, 4, 12.0) == 48
-    assert trials(24, 4, 11.9) == 0  # one place is no choice, so that nothing is tried
+    assert trials(24, 4, 11.9) == 46
+    assert trials(24, 4, FEW_TRIALS) == 4
     assert trials(1, 2, FEW_TRIALS) == 2
-    assert tried_sentences(3, 24, 4, 1.0) == [3]
+    assert tried_sentences(1, 24, 4, FEW_TRIALS) == [1, 3]
+    assert tried_sentences(3, 24, 4, FEW_TRIALS) == [3]  # one place is no choice: nothing is tried
 
 
 def test_what_has_to_be_placed_is_paid_for_before_anything_else() -> None:

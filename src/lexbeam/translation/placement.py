@@ -227,14 +227,15 @@ def tried_sentences(
     """Return the sentences in which a constraint is tried.
 
     They are all of them, or if that would be too many trials, some that lie evenly in the text,
-    other ones for each constraint. If there are more constraints than sentences could say, or
-    time for less than two trials of each, it is one, and nothing is tried. There is time for
-    ``most`` trials a sentence, on average.
+    other ones for each constraint. If there are more constraints than sentences could say, it is
+    one, and nothing is tried; so it is for the last ones if there is no time to try them all.
+    There is time for ``most`` trials a sentence, on average.
     """
-    if constraints > MOST_TRIALS * sentences or most * sentences < FEWEST_TRIALS * constraints:
+    trials = most * sentences
+    if constraints > MOST_TRIALS * sentences or trials < FEWEST_TRIALS * (number + 1):
         return [number % sentences]
-    tries = max(MOST_TRIALS * sentences // constraints, FEWEST_TRIALS)
-    tries = int(min(tries, sentences, most * sentences // constraints))
+    tries = min(MOST_TRIALS * sentences, trials) // constraints
+    tries = min(int(max(tries, FEWEST_TRIALS)), sentences)
     if tries >= sentences:
         return list(range(sentences))
     return sorted((number + i * sentences // tries) % sentences for i in range(tries))
