@@ -18,12 +18,14 @@ from lexbeam.text.phrases import Spelling
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import left_neighbours
 from lexbeam.translation.document import Document
+from lexbeam.translation.effort import Effort
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledPrefix
 
 PIECES = ["▁The", "▁a", "▁cit", "y", "▁is", "▁an", "▁fa", "r"]
 TERM = (2, 3)
+NO_PREFIX = SpelledPrefix()
 
 
 def _sentence(tokens: Sequence[int], log_probs: Sequence[float] | None) -> SentenceState:
@@ -36,8 +38,13 @@ def _sentence(tokens: Sequence[int], log_probs: Sequence[float] | None) -> Sente
     return sentence
 
 
-def _document(pattern: object = TERM) -> Document:
-    def job(sentence: SentenceState, _: object, prefix: SpelledPrefix, insists: bool) -> Job:
+def _document(pattern: object = TERM, free: float = 99.0) -> Document:
+    def job(
+        sentence: SentenceState,
+        _: object,
+        prefix: SpelledPrefix = NO_PREFIX,
+        insists: bool = False,
+    ) -> Job:
         assert not insists
         return Job(sentence.source, (TERM,), prefix=prefix.forced, ties={0: (1,)})
 
@@ -48,6 +55,7 @@ def _document(pattern: object = TERM) -> Document:
         demand=lambda _: SimpleNamespace(pattern=lambda *_: pattern),
         job=job,
         tokens_read=lambda sentence, _: sentence.source,
+        effort=Effort(free, 10),
     )
     return cast("Document", document)
 
@@ -84,6 +92,14 @@ def test_what_is_no_better_is_neither_tried_nor_taken() -> None:
         with pytest.raises(StopIteration):
             generator.send(found)
         assert sentence.best is before
+
+
+@pytest.mark.parametrize(("free", "is_asked"), [(2.0, True), (1.0, False)])
+def test_nothing_is_asked_if_there_is_no_time(free: float, is_asked: bool) -> None:
+    sentence = _sentence([0, 1, *TERM, 4], [-1, -1, -20, 0, -1, -1])
+    document = _document(free=free)
+    generator = left_neighbours.search_with_other_neighbours(document, [sentence])
+    assert (next(generator, None) is not None) == is_asked
 
 
 def test_what_the_search_refuses_changes_nothing() -> None:

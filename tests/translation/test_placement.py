@@ -11,8 +11,11 @@ from lexbeam.constraints.matching import Occurrence
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.placement import (
+    FEW_TRIALS,
     MOST_TRIALS,
+    _asks_the_same,
     _assign_parts,
+    _cost_to_place,
     _not_searched_so,
     assign_by_gain,
     assign_found,
@@ -112,6 +115,38 @@ def test_many_constraints_are_tried_in_some_sentences_each() -> None:
 
 def test_more_than_sentences_could_say_is_dealt_out() -> None:
     assert [tried_sentences(number, 25, 4) for number in range(6)] == [[0], [1], [2], [3], [0], [1]]
+
+
+def test_there_are_no_more_trials_than_there_is_time_for() -> None:
+    def trials(constraints: int, sentences: int, most: float) -> int:
+        tried = [tried_sentences(each, constraints, sentences, most) for each in range(constraints)]
+        return sum(len(each) for each in tried if len(each) > 1)
+
+    assert trials(6, 6, 6.0) == 36
+    assert trials(6, 6, 3.5) == 18
+    assert trials(24, 4, 12.0) == 48
+    assert trials(24, 4, 11.9) == 46
+    assert trials(24, 4, FEW_TRIALS) == 4
+    assert trials(1, 2, FEW_TRIALS) == 2
+    assert tried_sentences(1, 24, 4, FEW_TRIALS) == [1, 3]
+    assert tried_sentences(3, 24, 4, FEW_TRIALS) == [3]  # one place is no choice: nothing is tried
+
+
+def test_what_has_to_be_placed_is_paid_for_before_anything_else() -> None:
+    sentences = [SimpleNamespace(source=(1,) * 10) for _ in range(4)]
+    document: Any = SimpleNamespace(
+        sentences=sentences, demand=lambda _: SimpleNamespace(shortest=2)
+    )
+    assert _cost_to_place(document, []) == 0
+    assert 10 < _cost_to_place(document, [0]) < _cost_to_place(document, [0, 1]) < 60
+    assert _cost_to_place(document, range(40)) > 4 * 10 + 40 * 2
+
+
+def test_the_order_of_tied_phrases_makes_no_other_search() -> None:
+    job = Job((1,), ((1,), (2,)), ties={0: (5,)})
+    assert _asks_the_same(job, Job((1,), ((2,), (1,)), ties={1: (5,)}))
+    assert not _asks_the_same(job, Job((1,), ((2,), (1,)), ties={0: (5,)}))
+    assert not _asks_the_same(job, Job((1,), ((2,), (1,))))
 
 
 def test_what_was_searched_just_so_is_not_searched_again() -> None:

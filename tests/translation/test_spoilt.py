@@ -29,7 +29,7 @@ def searched(length: int, steps: int) -> tuple[Document, SentenceState]:
     document = SimpleNamespace(
         demand=lambda _: SimpleNamespace(parts=((spelling, longer),)),
         job=lambda *_: Job((7,) * 6, ((1, 2, 3),)),
-        effort=Effort(11),
+        effort=Effort(11, 10),
     )
     return cast("Document", document), cast("SentenceState", sentence)
 
@@ -48,5 +48,5 @@ def test_what_takes_far_more_steps_than_source_and_demands_have_is_spoilt(
 def test_a_sentence_is_not_searched_again_when_much_has_been_searched() -> None:
     document, sentence = searched(20, 20)
     assert may_search_again(document, sentence)
-    document.effort.written = 101
+    document.effort.written = 200.0
     assert not may_search_again(document, sentence)

@@ -14,6 +14,7 @@ from lexbeam.models.loading import EMBEDDED
 from lexbeam.models.model import Model
 from lexbeam.search.arrays import Tokens
 from lexbeam.translation import terms_in_source
+from lexbeam.translation.effort import Effort
 from lexbeam.translation.jobs import BatchDecoder, Found, Job
 from lexbeam.translation.output_choice import Output
 from lexbeam.translation.tracing import Recorder
@@ -114,6 +115,14 @@ def test_nothing_else_is_read(
 
 def test_a_model_that_was_not_trained_so_reads_the_source(model: Model, read: set[str]) -> None:
     Translator(replace(model, reads_terms=False)).translate(TEXT, [WERK])
+    assert read == {TEXT}
+
+
+def test_nothing_is_read_if_there_is_no_time(
+    model: Model, read: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Effort, "affordable", lambda *_: [])
+    Translator(model).translate(TEXT, [WERK])
     assert read == {TEXT}
 
 

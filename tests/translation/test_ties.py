@@ -120,6 +120,14 @@ def _searched(cost: float, attention: list[float], finished: bool = True) -> Sen
     return sentence
 
 
+def _with_time_for(looks: float) -> SimpleNamespace:
+    """Return an account of which so many looks are left, each of which counts one."""
+    return SimpleNamespace(
+        cost=lambda *_: 1.0,
+        affordable=lambda asked: [each for each, cost in asked if cost <= looks],
+    )
+
+
 @pytest.mark.parametrize(
     ("cost", "terms", "attention", "is_searched"),
     [
@@ -141,6 +149,7 @@ def test_what_is_costly_or_has_no_place_in_the_draft_is_searched_once_more(
         ties=lambda *_: dict.fromkeys(range(terms), (1,)),
         demand=lambda _: SimpleNamespace(parts=[[]]),
         job=lambda _, __, asked=settings, thorough=False, **___: (asked.lag, thorough),
+        effort=_with_time_for(9),
     )
     better, worse = Hypothesis([9], 0.0, 0.0, [], True), Hypothesis([9], -99.0, -99.0, [], True)
     for found in (worse, better):
@@ -167,6 +176,24 @@ def test_what_runs_on_or_has_several_parts_is_not_searched_once_more(
         ties=lambda *_: {0: (1,)},
         demand=lambda _: SimpleNamespace(parts=[[]] * parts),
         job=lambda *_, thorough, insists: thorough and not insists,
+        effort=_with_time_for(9),
+    )
+    generator = ties._search_thoroughly(cast("Document", document), [sentence])
+    assert cast("list[object]", next(generator, [])) == [True] * is_searched
+
+
+@pytest.mark.parametrize(("looks", "is_searched"), [(1.4, True), (1.2, False)])
+def test_a_thorough_search_is_made_if_there_is_time_for_more_steps(
+    looks: float, is_searched: bool
+) -> None:
+    sentence = _searched(13.1, [0.4, 0.6])
+    sentence.assigned = [Piece(0, 0, 1)]
+    document = SimpleNamespace(
+        settings=SimpleNamespace(of_search=Settings(), nbest=1),
+        ties=lambda *_: {0: (1,)},
+        demand=lambda _: SimpleNamespace(parts=[[]]),
+        job=lambda *_, thorough, insists: thorough and not insists,
+        effort=_with_time_for(looks),
     )
     generator = ties._search_thoroughly(cast("Document", document), [sentence])
     assert cast("list[object]", next(generator, [])) == [True] * is_searched

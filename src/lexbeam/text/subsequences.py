@@ -15,9 +15,16 @@ def find_subsequence(sequence: Sequence[Hashable], sought: Sequence[Hashable]) -
 def outside_of(
     sequences: Iterable[tuple[int, ...]], wholes: Sequence[Sequence[int]]
 ) -> list[tuple[int, ...]]:
-    """Return the sequences that are in none of the others."""
+    """Return the sequences that are in none of the others.
+
+    Each is looked for only where its first element is: there may be hundreds of both.
+    """
+    holding: dict[int, list[tuple[int, ...]]] = {}
+    for whole in dict.fromkeys(map(tuple, wholes)):
+        for element in dict.fromkeys(whole):
+            holding.setdefault(element, []).append(whole)
     return [
         each
         for each in sequences
-        if not any(each[0] in whole and find_subsequence(whole, each) for whole in wholes)
+        if not any(find_subsequence(whole, each) for whole in holding.get(each[0], ()))
     ]

@@ -99,7 +99,8 @@ class Document:
             )
             for number, part in enumerate(parts)
         ]
-        self.effort = Effort.of(self.demands, self.sentences)
+        asked_for = sum(not asked.is_from_source for asked in demanded)
+        self.effort = Effort.of(self.sentences, settings.beam_size, asked_for)
         self._texts: dict[tuple[Tokens, tuple[Spelling, ...]], str] = {}
         _refuse_too_long(self.demands, settings.max_length)
 

@@ -50,7 +50,11 @@ def search_with_other_neighbours(
     document: Document, sentences: Sequence[SentenceState]
 ) -> JobGenerator[None]:
     """Search once more with what the model would rather have before terms; keep what is better."""
-    places = [place for each in sentences for place in _find_places(document, each)]
+    places = document.effort.affordable(
+        (place, _cost(document, place))
+        for each in sentences
+        for place in _find_places(document, each)
+    )
     if not places:
         return
     try:
@@ -112,6 +116,14 @@ def _ask(document: Document, place: _Place) -> Job:
         cut=True,
         aliases=document.target.aliases,
     )
+
+
+def _cost(document: Document, place: _Place) -> float:
+    """Return what it counts to ask what stands best at a place, and to search once with that."""
+    sentence, effort = place.sentence, document.effort
+    job = document.job(sentence, sentence.assigned)
+    ask = _ask(document, place)
+    return effort.weight(ask) * ask.max_length + effort.cost(job, [sentence.best])
 
 
 def _is_rather(place: _Place, tokens: Sequence[int]) -> bool:

@@ -3,11 +3,13 @@
 In a text of several sentences a phrase may stand in any of them. All sentences are translated
 freely first; what is there already stays where the model put it; everything else is tried in
 each sentence, or if that is very much, in some, and goes to the one whose probability it lowers
-least.
+least. Trials are for a better translation: there are no more of them than there is time for
+(`lexbeam.translation.effort`).
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -16,7 +18,10 @@ from itertools import groupby
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.matching import Occurrence
+from lexbeam.search.arrays import Tokens
+from lexbeam.search.automaton.patterns import Pattern
 from lexbeam.translation.document import Document
+from lexbeam.translation.effort import weight_to_place
 from lexbeam.translation.gathering import gather
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState, begun
@@ -27,6 +32,10 @@ MOST_TRIALS = 6
 """Constraints that are tried in a sentence, on average: each trial is a search."""
 FEWEST_TRIALS = 2
 """Sentences in which each constraint is tried at least, if any is."""
+OF_TRIALS = 0.75
+"""What a trial in each sentence takes, as part of a free translation of the text."""
+FEW_TRIALS = 1.0
+"""Trials in a sentence, on average, for which there is always time."""
 
 
 def assign_known(document: Document) -> None:
@@ -40,6 +49,17 @@ def assign_known(document: Document) -> None:
             sentences[known[unit]].assigned.append(document.whole(unit))
     if len(sentences) > 1:
         _assign_parts(document, [sentence.assigned for sentence in sentences])
+        said = {piece.unit for sentence in sentences for piece in sentence.assigned}
+        missing = [unit for unit in range(len(document.units)) if unit not in said]
+        document.effort.reserved = _cost_to_place(document, missing)
+
+
+def _cost_to_place(document: Document, units: Sequence[int]) -> float:
+    """Return what it counts to search for the sentences of a text that are to say some units."""
+    each = len(units) / len(document.sentences)
+    read = sum(len(sentence.source) for sentence in document.sentences)
+    said = sum(document.demand(unit).shortest for unit in units)
+    return weight_to_place(each) * (min(each, 1.0) * read + said)
 
 
 def place_missing(document: Document) -> JobGenerator[None]:
@@ -48,9 +68,11 @@ def place_missing(document: Document) -> JobGenerator[None]:
     searched: dict[int, Job] = {}
     for _ in range(ROUNDS):
         missing = _assign_as_found(document, tried_soft)
+        document.effort.reserved = _cost_to_place(document, missing)
         if not missing:
             break
         yield from _assign_by_drafts(document, missing)
+        document.effort.reserved = 0.0
         units = {*missing, *gather(document)}
         yield from document.search(_not_searched_so(document, units, searched))
         tried_soft |= {unit for unit in units if document.is_soft(unit)}
@@ -94,10 +116,14 @@ def _not_searched_so(
 
 def _asks_the_same(job: Job, other: Job) -> bool:
     """Return whether two searches differ at most in the order of what they ask for."""
-    if job == other or job.ties or other.ties:
-        return job == other
-    same = replace(job, phrases=()) == replace(other, phrases=())
-    return same and Counter(job.phrases) == Counter(other.phrases)
+    same = replace(job, phrases=(), ties={}) == replace(other, phrases=(), ties={})
+    return same and Counter(_phrases_with_ties(job)) == Counter(_phrases_with_ties(other))
+
+
+def _phrases_with_ties(job: Job) -> Iterator[tuple[Tokens | Pattern, Tokens | None]]:
+    """Yield what a search asks for, with the source tokens that it is tied to."""
+    for index, phrase in enumerate(job.phrases):
+        yield phrase, job.ties.get(index)
 
 
 def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
@@ -168,10 +194,11 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
     asked = {unit: document.demand(unit).asked.once for unit in missing}
     different = {constraint: unit for unit, constraint in asked.items()}
     last = len(document.sentences) - 1
+    most = max(document.effort.left_in_free / OF_TRIALS, FEW_TRIALS)
     places = {
         constraint: [last]
         if constraint.at_end
-        else tried_sentences(number, len(different), last + 1)
+        else tried_sentences(number, len(different), last + 1, most)
         for number, constraint in enumerate(different)
     }
     # Where there is no choice, nothing need be tried.
@@ -194,16 +221,21 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
         document.sentences[index].assigned.append(document.whole(unit))
 
 
-def tried_sentences(number: int, constraints: int, sentences: int) -> list[int]:
+def tried_sentences(
+    number: int, constraints: int, sentences: int, most: float = math.inf
+) -> list[int]:
     """Return the sentences in which a constraint is tried.
 
     They are all of them, or if that would be too many trials, some that lie evenly in the text,
     other ones for each constraint. If there are more constraints than sentences could say, it is
-    one, and nothing is tried.
+    one, and nothing is tried; so it is for the last ones if there is no time to try them all.
+    There is time for ``most`` trials a sentence, on average.
     """
-    if constraints > MOST_TRIALS * sentences:
+    trials = most * sentences
+    if constraints > MOST_TRIALS * sentences or trials < FEWEST_TRIALS * (number + 1):
         return [number % sentences]
-    tries = max(MOST_TRIALS * sentences // constraints, FEWEST_TRIALS)
+    tries = min(MOST_TRIALS * sentences, trials) // constraints
+    tries = min(int(max(tries, FEWEST_TRIALS)), sentences)
     if tries >= sentences:
         return list(range(sentences))
     return sorted((number + i * sentences // tries) % sentences for i in range(tries))

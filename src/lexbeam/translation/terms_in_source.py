@@ -65,7 +65,9 @@ def search_with_terms_read(
 
     Outputs are compared by their scores for both sources (`lexbeam.translation.output_choice`).
     """
-    trials = [trial for each in sentences for trial in _trials(document, each)]
+    trials = document.effort.affordable(
+        (trial, _cost(document, trial)) for each in sentences for trial in _trials(document, each)
+    )
     found = yield from _search(document, [(trial, ()) for trial in trials])
     pairs = [(trial, new) for trial, new in zip(trials, found, strict=True) if new]
     pairs = yield from _without_torn(document, pairs)
@@ -84,6 +86,15 @@ def search_with_terms_read(
         if hypotheses and id(trial.sentence) not in taken:
             trial.begin().take(hypotheses, trial.sentence.assigned)
         taken.add(id(trial.sentence))
+
+
+def _cost(document: Document, trial: _Trial) -> float:
+    """Return what it counts to search with some terms read, and to score what is compared."""
+    sentence, effort = trial.sentence, document.effort
+    search = effort.cost(document.job(trial.begin(), sentence.assigned), [sentence.best])
+    score = effort.cost(_score(document, sentence.source, ()), [sentence.best])
+    sentence.terms = {}
+    return search + COMPARED * score
 
 
 def _score_both(
