@@ -15,7 +15,7 @@ from lexbeam.search.length_limit import LengthLimit
 
 SIZE, EOS = 12, 0
 ONCE = Pattern(((Form((2,)),),), may_overlap=True, exact=True)
-ASKED = [ONCE, (3, 2, 4)]
+ASKED: list[Pattern | tuple[int, ...]] = [ONCE, (3, 2, 4)]
 
 
 def limit_after(*tokens: int, is_planned: bool = True, looks_away: bool = True) -> int:

@@ -61,11 +61,13 @@ def test_an_observer_sees_the_second_search_from_its_beginning(
     searched_again: list[list[int]],
 ) -> None:
     steps: list[ObservedStep] = []
-    search(others=1, observer=steps.append)
+    _, found = search(others=1, observer=steps.append)
     first, second = (at for at, step in enumerate(steps) if step.step == 0)
     assert searched_again == [[1]]
     assert first == 0
     assert [step.step for step in steps[second:]] == list(range(len(steps) - second))
+    lost = sum(1 in step.sentences for step in steps[:second])
+    assert found.steps == lost + len(steps) - second
     assert all(step.sentences.tolist() == [1] for step in steps[second:])
 
 

@@ -123,8 +123,10 @@ def _search(
     search = Search(batch, drafted, observer, attends)
     found = search.run()
     if search.lost and insists:
-        again = _search_again(batch, requests, drafted, search.lost, observer, attends)
-        found = [other or each for each, other in zip(found, again, strict=True)]
+        lost = list(search.lost)
+        again = _search_again(batch, requests, drafted, lost, observer, attends)
+        for sentence, steps in search.lost.items():
+            found[sentence] = [replace(each, steps=each.steps + steps) for each in again[sentence]]
     return found
 
 
@@ -236,8 +238,9 @@ class Search:
             requests, self.history, finishing, automaton, settings, drafted.outputs
         )
         self.results: list[list[Hypothesis]] = [[] for _ in requests]
-        self.lost: list[int] = []
-        """The sentences of which nothing was found because limits were not always looked at."""
+        self.lost: dict[int, int] = {}
+        """The sentences of which nothing was found because limits were not always looked at, and
+        how many steps they were searched for."""
         if drafted.answered:
             self.keep(np.setdiff1d(self.sentences.numbers, drafted.answered))
 
@@ -364,7 +367,7 @@ class Search:
             sentence = int(self.sentences.numbers[row])
             nothing = self.finished.score[row].max() == -np.inf
             if nothing and limit.looks.may_have_lost(sentence):
-                self.lost.append(sentence)
+                self.lost[sentence] = number + 1
             else:
                 self.results[sentence] = self.outputs.read(sentence, self.finished, row, number + 1)
         self.keep(np.flatnonzero(~done))
