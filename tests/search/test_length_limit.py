@@ -18,7 +18,9 @@ ONCE = Pattern(((Form((2,)),),), may_overlap=True, exact=True)
 ASKED: list[Pattern | tuple[int, ...]] = [ONCE, (3, 2, 4)]
 
 
-def limit_after(*tokens: int, is_planned: bool = True, looks_away: bool = True) -> int:
+def limit_after(
+    *tokens: int, is_planned: bool = True, looks_away: bool = True, is_late: bool = True
+) -> int:
     """Return the limit, of 100, that is left to an output which runs on behind some tokens."""
     automaton = Automaton([ASKED], [[]], SIZE, None, True, EOS)
     needs = RemainingTokens(automaton, SIZE, EOS)
@@ -27,9 +29,14 @@ def limit_after(*tokens: int, is_planned: bool = True, looks_away: bool = True) 
         assert needs.need_of(0, states) < NEVER
     for token in tokens:
         states = automaton.advance(states, np.array([token]))
-    limit = LengthLimit(np.array([100]), needs, None, looks_away)
+    given = np.array([100])
+    limit = LengthLimit(given, needs, None, looks_away)
     limit.set_step(len(tokens))
-    limit.bring_near(np.array([True]), states, np.array([0]))
+    if is_late:
+        limit.bring_near(np.array([True]), states, np.array([0]))
+    else:
+        limit.give_up_lost(states, np.array([0]))
+    assert given[0] == 100
     return int(limit.limits[0])
 
 
@@ -50,3 +57,11 @@ def test_what_can_never_end_is_given_up_if_it_is_known_how_another_can() -> None
 def test_what_may_be_the_only_way_is_not_given_up() -> None:
     assert limit_after(2, 5, 5, 5, is_planned=False) == 100
     assert limit_after(2, 5, 5, 5, looks_away=False) == 100
+
+
+def test_what_will_say_something_too_often_is_given_up_before_it_runs_on() -> None:
+    assert limit_after(2, 5, is_late=False) == 2
+    assert limit_after(2, 5, is_late=False, is_planned=False) == 100
+    assert limit_after(2, 5, is_late=False, looks_away=False) == 100
+    assert limit_after(3, 2, is_late=False) == 100
+    assert limit_after(5, 5, is_late=False) == 100

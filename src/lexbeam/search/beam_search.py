@@ -33,7 +33,7 @@ from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
 from lexbeam.search.length_limit import LengthLimit
-from lexbeam.search.overdue import Overdue
+from lexbeam.search.overdue import EVERY, Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import Request, read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart, read_ends
@@ -142,12 +142,18 @@ def _search_again(
 
     A plan for the whole of each is looked for first; then there is always one to follow.
     """
-    scorer, asked, state = batch.scorer, list(drafted.compiled.requests), drafted.state
+    scorer, state, remaining = batch.scorer, drafted.state, drafted.compiled.remaining
+    asked = list(drafted.compiled.requests)
     if not can_restart(scorer):
         state = scorer.start(batch.sources, [request.tokens for request in asked])
     others = np.setdiff1d(np.arange(len(asked)), sentences).tolist()
-    compiled = compile_what_is_possible(batch, asked, requests, sentences)
-    drafted = drafted._replace(compiled=compiled, state=state, answered=others)
+    if remaining is not None and remaining.planned.issuperset(sentences):
+        for sentence in sentences:
+            remaining.begin_again(sentence)
+        drafted = drafted._replace(state=state, answered=others)
+    else:
+        compiled = compile_what_is_possible(batch, asked, requests, sentences)
+        drafted = drafted._replace(compiled=compiled, state=state, answered=others)
     return Search(batch, drafted, observer, attends, looks_away=False).run()
 
 
@@ -291,13 +297,21 @@ class Search:
         return self.results
 
     def bring_limits_near(self, number: int) -> None:
-        """Leave outputs that run on without getting on hardly more room than they need."""
+        """Leave outputs that run on without getting on hardly more room than they need.
+
+        Those that can't be ended any more are given up.
+        """
         late = None if self.step.overdue is None else self.step.overdue.newly_late
-        if late is None or self.beam.states is None or self.finishing.cut:
+        looks = number > 0 and number % EVERY == 0 and not self.finished.any
+        if self.beam.states is None or self.finishing.cut or not (looks or late is not None):
             return
         live = np.flatnonzero(self.beam.live)
+        given = self.beam.states.take(live), sentence_of(self.beam, live)
         self.step.limit.set_step(number)
-        self.step.limit.bring_near(late, self.beam.states.take(live), sentence_of(self.beam, live))
+        if late is not None:
+            self.step.limit.bring_near(late, *given)
+        if looks:
+            self.step.limit.give_up_lost(*given)
 
     def advance(self, number: int) -> None:
         """Take a step that the compiled kernel covers: all of the above, but for what has ended."""

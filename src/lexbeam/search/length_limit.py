@@ -70,26 +70,56 @@ class LengthLimit:
     def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> None:
         """Leave outputs of some sentences hardly more room than their constraints still need.
 
-        Where nothing is known of how any of them could end, but it is known how an output can
-        begin so that it does, they are given up at once: the sentence is searched again, and
-        looked at in every step. ``here`` are the states of the hypotheses, ``sentence`` says whose
-        they are.
+        ``here`` are the states of the hypotheses, ``sentence`` says whose they are.
         """
+        most = self._most_needed(sentences, here, sentence)
+        nearer = np.minimum(self.limits, self._step + most + _SPARE)
+        self.limits = np.where(most >= 0, nearer, self.limits)
+        self.looks.look_now(np.flatnonzero(most >= 0), self._step)
+        self._give_up(sentences & (most < 0))
+
+    def give_up_lost(self, here: States, sentence: IntArray) -> None:
+        """Give sentences up of which all hypotheses will say something too often.
+
+        A guess says which these may be; then it is looked at whether a plan leads on.
+        """
+        if self._remaining is None or not self._remaining.planned:
+            return
+        lost = np.zeros(len(self.limits), np.bool_)
+        for row in set(sentence.tolist()):
+            number = int(self.looks.sentences[row])
+            if number in self._remaining.planned and self.looks.may_have_lost(number):
+                own = here.take(np.flatnonzero(sentence == row))
+                lost[row] = self._remaining.say_too_much(number, own)
+        if lost.any():
+            self._give_up(lost & (self._most_needed(lost, here, sentence) < 0))
+
+    def _most_needed(self, sentences: BoolArray, here: States, sentence: IntArray) -> IntArray:
+        """Return what the hypotheses of some sentences need at most that are in time.
+
+        Less than 0: none is known to be. # shape: (sentences,)
+        """
+        most = np.full(len(self.limits), -1)
         rows = np.flatnonzero(sentences[sentence])
         if self._remaining is None or not len(rows):
-            return
+            return most
         sentence = sentence[rows]
         left = (self.limits - self._step)[sentence]
         need = self._remaining.needs(here.take(rows), self.looks.sentences[sentence], left)
-        most = np.full(len(self.limits), -1)
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
-        nearer = np.minimum(self.limits, self._step + most + _SPARE)
-        self.limits = np.where(most >= 0, nearer, self.limits)
-        for row in np.unique(sentence[most[sentence] < 0]).tolist():
+        return most
+
+    def _give_up(self, sentences: BoolArray) -> None:
+        """Let no output of some sentences go on, if it is known how another one can be made.
+
+        Then they are searched again, and looked at in every step.
+        """
+        given_up = sentences.copy()
+        for row in np.flatnonzero(sentences).tolist():
             number = int(self.looks.sentences[row])
-            if self.looks.may_have_lost(number) and self._remaining.has_plan(number):
-                self.limits[row] = self._step
-        self.looks.look_now(np.flatnonzero(most >= 0), self._step)
+            known = self._remaining is not None and number in self._remaining.planned
+            given_up[row] = known and self.looks.may_have_lost(number)
+        self.limits = np.where(given_up, self._step, self.limits)
         self._find_first_steps()
         self.set_step(self._step)
 

@@ -53,6 +53,19 @@ class FollowedPlans:
         """Return about how many tokens states need; what is demanded may be in its own way."""
         return self._enough.needs(states)
 
+    def say_too_much(self, states: States) -> bool:
+        """Return whether something will be there too often after each of some states.
+
+        It is quickly said, and a guess.
+        """
+        to_write = self._moves.to_write
+        return to_write is not None and bool(to_write.says_too_much(states).all())
+
+    def begin_again(self) -> None:
+        """Forget how long plans have been followed, but not the plans."""
+        self._tries_left = self._most_tries // 3
+        self._least_refused = 0
+
     @property
     def has_much_time(self) -> bool:
         """Whether at least half of what may be tried to follow plans has not been tried yet."""

@@ -30,7 +30,8 @@ class Moves:
         self._sentence = sentence
         self._tokens = tokens
         self._enough = enough
-        self._to_write = ToWrite.of(automaton, sentence)
+        self.to_write = ToWrite.of(automaton, sentence)
+        """What is left to write where something is counted; None: nothing has to share."""
         self.filler = _find_filler(automaton, sentence, tokens)
         """One of the tokens that is in no phrase and begins a word, if there is one."""
         strings = automaton.tries[sentence].strings()
@@ -49,10 +50,10 @@ class Moves:
 
         # shape: as ``forbidden``, (states, tokens).
         """
-        if self._to_write is None:
+        if self.to_write is None:
             missing = self._enough.needs(after)
         else:
-            missing = self._to_write.missing(after)
+            missing = self.to_write.missing(after)
         return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
 
     def ask_best(self, states: States) -> IntArray:

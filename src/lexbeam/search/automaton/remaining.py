@@ -58,7 +58,8 @@ class RemainingTokens:
         self._tables = NeedTables(automaton, vocabulary_size, ends, *known)
         self._plans: dict[int, Plans] = {}
         self._proven: dict[int, bool] = {}
-        self._planned: set[int] = set()
+        self.planned: set[int] = set()
+        """The sentences for which a plan of the whole output has been found (`need_of`)."""
         self._may_be_stuck: set[int] = set()
         self._laid_out = np.zeros(len(automaton.tries), np.bool_)
         self.most_needed = automaton.sizes.copy()
@@ -213,14 +214,21 @@ class RemainingTokens:
                 plan.find_shorter(states, limit)
                 need = int(plan.needs(states, -1)[0])
             if need < NEVER:
-                self._planned.add(sentence)
+                self.planned.add(sentence)
             return need
         keys = self._tables.keys(states, np.array([sentence]))
         return int(self._need_by_key(sentence, keys)[0])
 
-    def has_plan(self, sentence: int) -> bool:
-        """Return whether a plan was found for what `need_of` was asked about: the whole output."""
-        return sentence in self._planned
+    def begin_again(self, sentence: int) -> None:
+        """Follow the plans of a sentence for as long as in a first search; those known stay."""
+        self._plan(sentence).begin_again()
+
+    def say_too_much(self, sentence: int, states: States) -> bool:
+        """Return whether all hypotheses of a sentence will say something too often; it's a guess.
+
+        Plans are followed for this sentence. ``states`` are those of its hypotheses.
+        """
+        return self._plan(sentence).say_too_much(states)
 
     def _plan(self, sentence: int) -> Plans:
         if sentence not in self._plans:

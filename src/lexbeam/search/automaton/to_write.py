@@ -83,12 +83,24 @@ class ToWrite:
 
         # shape: (states,)
         """
+        tokens, too_often = self._best(states)
+        return tokens + _TOO_OFTEN * too_often
+
+    def says_too_much(self, states: States) -> BoolArray:
+        """Return a mask of those after which something will be there too often, as far as seen."""
+        return self._best(states)[1] > 0
+
+    def _best(self, states: States) -> tuple[IntArray, IntArray]:
+        """Return the tokens of the best way to go on, and what will be there too often then.
+
+        # shape of both: (states,)
+        """
         unmet = ~self._copies.share(states.seen)
         left: IntArray = unmet.astype(np.int64) @ self._owner
         fresh = self._write(states, left, np.zeros((len(left), len(self._shared.things)), np.int64))
         of_end = int(self._size[self._is_last].sum())
         # The end of the output comes last: its beginning is of no use before that.
-        best = _price(fresh.tokens + np.where(fresh.tokens > 0, of_end, fresh.of_end), fresh)
+        best = fresh.tokens + np.where(fresh.tokens > 0, of_end, fresh.of_end), fresh.too_often
         for is_last in (False, True) if self._is_last.any() else (False,):
             # What comes with something else is not gone on with.
             option = self._go_on(states, (fresh.own > 0) & (self._is_last == is_last))
@@ -99,7 +111,12 @@ class ToWrite:
                 possible &= going.tokens == 0
             else:
                 tokens = going.tokens - option.saved + of_end
-            best = np.where(possible, np.minimum(best, _price(tokens, going)), best)
+            worse = _TOO_OFTEN * (going.too_often - best[1])
+            better = possible & (tokens + worse < best[0])
+            best = (
+                np.where(better, tokens, best[0]),
+                np.where(better, going.too_often, best[1]),
+            )
         return best
 
     def _write(self, states: States, left: IntArray, said: IntArray) -> _Left:
@@ -156,7 +173,3 @@ class ToWrite:
             waiting = ready * self._before
             better(waiting.max(axis=1), waiting.argmax(axis=1), None)
         return _Option(saved, said)
-
-
-def _price(tokens: IntArray, left: _Left) -> IntArray:
-    return tokens + _TOO_OFTEN * left.too_often
