@@ -84,6 +84,7 @@ def test_other_capitals_do_not_matter(text: str, terms: list[str]) -> None:
         "server.example.com/page#top",
         "\\\\server\\share",
         "directory\\new",
+        "{0}server",
     ],
 )
 def test_no_term_is_in_an_address_or_an_identifier(text: str) -> None:
