@@ -56,7 +56,7 @@ def spell_beside_punctuation(processor: Processor, phrase: str) -> list[SpelledB
     texts = [f"a {before}{phrase}{after} a" for before, after in _SURROUNDINGS]
     # One by one: for a list, SentencePiece would start threads, which take longer than the work.
     encoded = [processor.encode(text, out_type=str) for text in texts]
-    found: dict[SpelledBeside, None] = {}
+    found: dict[tuple[tuple[str, ...], str], None] = {}
     for (before, after), text, pieces in zip(_SURROUNDINGS, texts, encoded, strict=True):
         joined = "".join(pieces)
         skipped = len(joined) - len(text)  # the space that begins every text
@@ -69,6 +69,9 @@ def spell_beside_punctuation(processor: Processor, phrase: str) -> list[SpelledB
         begin = ends[first - 1] if first else 0
         if begin >= skipped + len("a") and ends[last] <= end + len(after):
             written = joined[begin : ends[last]].replace(SPACE, " ")
-            spelled = tuple(map(processor.piece_to_id, pieces[first : last + 1]))
-            found[SpelledBeside(spelled, written.strip(), written[0] == " ")] = None
-    return list(found)[:MOST_SPELLINGS]
+            found[tuple(pieces[first : last + 1]), written] = None
+    spelled = (
+        SpelledBeside(tuple(map(processor.piece_to_id, each)), written.strip(), written[0] == " ")
+        for each, written in found
+    )
+    return list(dict.fromkeys(spelled))[:MOST_SPELLINGS]
