@@ -67,7 +67,7 @@ def test_an_observer_sees_the_second_search_from_its_beginning(
     assert first == 0
     assert [step.step for step in steps[second:]] == list(range(len(steps) - second))
     lost = sum(1 in step.sentences for step in steps[:second])
-    assert found.steps == lost + len(steps) - second
+    assert (found.lost_steps, found.steps) == (lost, len(steps) - second)
     assert all(step.sentences.tolist() == [1] for step in steps[second:])
 
 

@@ -282,7 +282,8 @@ def word_marks(tokenizer: Any) -> tuple[BoolArray | None, BoolArray | None]:
     if written is None:
         return None, None
     boundary, closing = word_masks(written, len(written), UNKNOWN)
-    boundary[tokenizer.all_special_ids] = True  # They write nothing: no word goes on with them.
+    # They write nothing, so that no word goes on with them.
+    boundary[[token for token in tokenizer.all_special_ids if token < len(boundary)]] = True
     return boundary, closing
 
 

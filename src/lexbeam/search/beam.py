@@ -38,7 +38,9 @@ class Hypothesis:
     log_probs: list[float] | None = field(default=None, compare=False, repr=False)
     """The log-probability of each token and the end, if constraints are tied."""
     steps: int = field(default=0, compare=False, repr=False)
-    """How many steps its sentence was searched for, twice if need be: others may run on longer."""
+    """How many steps its sentence was searched for: others may run on longer."""
+    lost_steps: int = field(default=0, compare=False, repr=False)
+    """Those of a first search, if that has lost the sentence."""
 
 
 class Beam(NamedTuple):

@@ -32,6 +32,7 @@ from lexbeam.search.drafting import (
 from lexbeam.search.feasibility import count_sets
 from lexbeam.search.finishing import FinishingRules, OutputReader
 from lexbeam.search.future_cost import FutureCost
+from lexbeam.search.giving_up import give_up
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import EVERY, Overdue
 from lexbeam.search.prefix import ForcedPrefix
@@ -122,11 +123,14 @@ def _search(
     drafted = draft_batch(batch, requests, find_displaced)
     search = Search(batch, drafted, observer, attends)
     found = search.run()
-    if search.lost and insists:
-        lost = list(search.lost)
-        again = _search_again(batch, requests, drafted, lost, observer, attends)
-        for sentence, steps in search.lost.items():
-            found[sentence] = [replace(each, steps=each.steps + steps) for each in again[sentence]]
+    known = drafted.compiled.remaining.planned if drafted.compiled.remaining else frozenset()
+    for lost in (search.lost.keys() & known, search.lost.keys() - known) if insists else ():
+        if lost:
+            given = batch, requests, drafted, sorted(lost)
+            again = _search_again(*given, observer, attends)
+        for sentence in lost:
+            lost_steps = search.lost[sentence]
+            found[sentence] = [replace(each, lost_steps=lost_steps) for each in again[sentence]]
     return found
 
 
@@ -149,7 +153,7 @@ def _search_again(
     others = np.setdiff1d(np.arange(len(asked)), sentences).tolist()
     if remaining is not None and remaining.planned.issuperset(sentences):
         for sentence in sentences:
-            remaining.begin_again(sentence)
+            remaining.plan(sentence).begin_again()
         drafted = drafted._replace(state=state, answered=others)
     else:
         compiled = compile_what_is_possible(batch, asked, requests, sentences)
@@ -208,6 +212,7 @@ class Search:
         self.observer = observer
         policy = POLICIES[settings.algorithm]
         requests, automaton, remaining = drafted.compiled
+        self.remaining = remaining
         states, future_cost, overdue = None, None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
         if automaton is not None:
@@ -302,16 +307,15 @@ class Search:
         Those that can't be ended any more are given up.
         """
         late = None if self.step.overdue is None else self.step.overdue.newly_late
-        looks = number > 0 and number % EVERY == 0 and not self.finished.any
-        if self.beam.states is None or self.finishing.cut or not (looks or late is not None):
+        looks_now = number > 0 and number % EVERY == 0
+        if self.beam.states is None or self.remaining is None or self.finishing.cut:
             return
-        live = np.flatnonzero(self.beam.live)
-        given = self.beam.states.take(live), sentence_of(self.beam, live)
-        self.step.limit.set_step(number)
-        if late is not None:
-            self.step.limit.bring_near(late, *given)
-        if looks:
-            self.step.limit.give_up_lost(*given)
+        if looks_now and (late is not None or self.remaining.planned):
+            live = np.flatnonzero(self.beam.live)
+            given = self.beam.states.take(live), sentence_of(self.beam, live)
+            self.step.limit.set_step(number)
+            unfinished = self.finished.score[:, 0] == -np.inf
+            give_up(self.step.limit, self.remaining, late, unfinished, *given)
 
     def advance(self, number: int) -> None:
         """Take a step that the compiled kernel covers: all of the above, but for what has ended."""

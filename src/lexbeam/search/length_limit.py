@@ -67,34 +67,21 @@ class LengthLimit:
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
 
-    def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> None:
+    def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> BoolArray:
         """Leave outputs of some sentences hardly more room than their constraints still need.
 
-        ``here`` are the states of the hypotheses, ``sentence`` says whose they are.
+        ``here`` are the states of the hypotheses, ``sentence`` says whose they are. Return a mask
+        of the sentences of which none is known to be in time.
         """
-        most = self._most_needed(sentences, here, sentence)
+        most = self.most_needed(sentences, here, sentence)
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
         self.limits = np.where(most >= 0, nearer, self.limits)
         self.looks.look_now(np.flatnonzero(most >= 0), self._step)
-        self._give_up(sentences & (most < 0))
+        self._turn_again()
+        late: BoolArray = sentences & (most < 0)
+        return late
 
-    def give_up_lost(self, here: States, sentence: IntArray) -> None:
-        """Give sentences up of which all hypotheses will say something too often.
-
-        A guess says which these may be; then it is looked at whether a plan leads on.
-        """
-        if self._remaining is None or not self._remaining.planned:
-            return
-        lost = np.zeros(len(self.limits), np.bool_)
-        for row in set(sentence.tolist()):
-            number = int(self.looks.sentences[row])
-            if number in self._remaining.planned and self.looks.may_have_lost(number):
-                own = here.take(np.flatnonzero(sentence == row))
-                lost[row] = self._remaining.say_too_much(number, own)
-        if lost.any():
-            self._give_up(lost & (self._most_needed(lost, here, sentence) < 0))
-
-    def _most_needed(self, sentences: BoolArray, here: States, sentence: IntArray) -> IntArray:
+    def most_needed(self, sentences: BoolArray, here: States, sentence: IntArray) -> IntArray:
         """Return what the hypotheses of some sentences need at most that are in time.
 
         Less than 0: none is known to be. # shape: (sentences,)
@@ -109,17 +96,13 @@ class LengthLimit:
         np.maximum.at(most, sentence, np.where(need <= left, need, -1))
         return most
 
-    def _give_up(self, sentences: BoolArray) -> None:
-        """Let no output of some sentences go on, if it is known how another one can be made.
+    def end_now(self, sentences: BoolArray) -> None:
+        """Let no output of some sentences go on."""
+        self.limits = np.where(sentences, self._step, self.limits)
+        self._turn_again()
 
-        Then they are searched again, and looked at in every step.
-        """
-        given_up = sentences.copy()
-        for row in np.flatnonzero(sentences).tolist():
-            number = int(self.looks.sentences[row])
-            known = self._remaining is not None and number in self._remaining.planned
-            given_up[row] = known and self.looks.may_have_lost(number)
-        self.limits = np.where(given_up, self._step, self.limits)
+    def _turn_again(self) -> None:
+        """See what changed limits mean for this step."""
         self._find_first_steps()
         self.set_step(self._step)
 

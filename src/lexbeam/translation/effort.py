@@ -158,7 +158,7 @@ def _of_phrases(job: Job) -> float:
 
 def steps_of(found: Sequence[Hypothesis]) -> int:
     """Return how many steps a search has taken; what it found is shorter."""
-    return max(max(each.steps, len(each.tokens)) for each in found)
+    return max(max(each.steps, len(each.tokens)) + each.lost_steps for each in found)
 
 
 def counted(effort: Effort, generator: JobGenerator[Result]) -> JobGenerator[Result]:

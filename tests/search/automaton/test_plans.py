@@ -265,7 +265,7 @@ def test_plans_behind_a_beginning_are_not_followed(
     assert needs._is_proven(0)
     assert needs.most_needed[0] < NEVER
     assert check(automaton, 8, 0)[0] > 3
-    assert not needs._plan(0)._known
+    assert not needs.plan(0)._known
 
 
 def test_a_beginning_that_has_no_end_is_known_from_the_first_step_on() -> None:
@@ -284,7 +284,7 @@ def test_a_plan_that_goes_round_in_circles_has_no_end() -> None:
     needs = RemainingTokens(automaton, 8, 0)
     assert not needs.exact[0]
     assert needs.need_of(0, automaton.start(), 200) == NEVER
-    assert len(needs._plan(0)._known) < 10
+    assert len(needs.plan(0)._known) < 10
 
 
 def test_where_there_is_no_time_for_all_plans_some_are_still_known(
@@ -327,7 +327,7 @@ def test_of_states_with_room_to_spare_few_plans_are_followed(
     for step in np.random.default_rng(3).integers(2, 7, (6, 400)):
         states = automaton.advance(states, step)
     states = states.take(np.flatnonzero(~automaton.breaks(states)))
-    number = len(set(needs._plan(0)._moves.keys(states)))
+    number = len(set(needs.plan(0)._moves.keys(states)))
     need = needs.needs(states, np.zeros(len(states.node), np.int64), 90)
     assert need.max() <= 90
     assert sum(followed) < number / 3
@@ -353,7 +353,7 @@ def test_without_time_all_that_stands_on_the_way_of_a_plan_is_known(
     automaton = Automaton([phrases], [[(4, 4)]], 8, None, False, 0)
     monkeypatch.setattr(followed_plans, "_MOST_WORK", 1 << 40)
     monkeypatch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
-    plan = RemainingTokens(automaton, 8, 0)._plan(0)
+    plan = RemainingTokens(automaton, 8, 0).plan(0)
     states = automaton.start()
     for token in (3, 4):
         states = automaton.advance(states, np.array([token]))

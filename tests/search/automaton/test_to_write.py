@@ -126,6 +126,20 @@ def test_what_will_be_there_too_often_weighs_more() -> None:
     assert to_write.missing(bad)[0] > 3
 
 
+def test_parts_of_two_ends_are_told_apart() -> None:
+    """What has to stand near one end is not lost with the other."""
+    near = Pattern(((Form((2, 3)),), (Form((4,)),), (Form((5,)),)), within=1, last=True)
+    far = Pattern(((Form((6,)),), (Form((4, 5)),)), last=True)
+    automaton = Automaton([[*exactly(2), far, near]], [[]], SIZE, WORDS, True, EOS)
+    to_write = ToWrite.of(automaton, 0)
+    assert to_write is not None
+    states, missing = automaton.start(), []
+    for token in (6, 2, 3, 4, 5):
+        states = automaton.advance(states, np.array([token]))
+        missing.append(int(to_write.missing(states)[0]))
+    assert missing == [6, 5, 4, 3, 0]
+
+
 @pytest.mark.parametrize("asked", [[(3, 2)], [*exactly(2), (3, 4)], [(2,), (3, 2)]])
 def test_without_counted_things_in_others_all_is_written_side_by_side(
     asked: list[Pattern | tuple[int, ...]],

@@ -54,7 +54,7 @@ class FollowedPlans:
         return self._enough.needs(states)
 
     def say_too_much(self, states: States) -> bool:
-        """Return whether something will be there too often after each of some states.
+        """Return whether, after all of these states, something will be there too often.
 
         It is quickly said, and a guess.
         """

@@ -112,7 +112,7 @@ class RemainingTokens:
 
         ``behind`` is a bound on what is needed behind it if it were still to be written.
         """
-        beginnings, layout = self._plan(sentence).beginnings, self._automaton.layouts[sentence]
+        beginnings, layout = self.plan(sentence).beginnings, self._automaton.layouts[sentence]
         sizes = {goal.wanted: goal.size for goal in layout.goals if goal.strict}
         self._most_behind[sentence] = behind - sum(sizes.values())
         if beginnings.most < NEVER:
@@ -155,7 +155,7 @@ class RemainingTokens:
             if self._solve(sentence) is not None:
                 need[here] = self._need_by_key(sentence, keys[here])
             else:
-                need[here] = self._plan(sentence).needs(flat.take(rows), int(left[here][0]))
+                need[here] = self.plan(sentence).needs(flat.take(rows), int(left[here][0]))
         return need
 
     def is_tabulated(self, sentences: IntArray) -> bool:
@@ -178,7 +178,7 @@ class RemainingTokens:
         It is quickly said, and mostly right: twice what seems to be needed is left for that.
         ``left`` is how many tokens each may still take. # shape: as the states, (states,)
         """
-        need = self._plan(sentence).guess_needs(states)
+        need = self.plan(sentence).guess_needs(states)
         spare: IntArray = left - _TIMES_GUESSED * need - _MORE_THAN_GUESSED
         return spare
 
@@ -187,7 +187,7 @@ class RemainingTokens:
 
         After steps that were not looked at, nothing is known of the states that were reached.
         """
-        return self.follows_plans(sentence) and self._plan(sentence).has_much_time
+        return self.follows_plans(sentence) and self.plan(sentence).has_much_time
 
     def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
         """Return whether any of the hypotheses might need more tokens than are left after one.
@@ -198,7 +198,7 @@ class RemainingTokens:
             rows = np.flatnonzero(sentences == sentence)
             if self._solve(sentence) is not None:
                 return True
-            if self._plan(sentence).may_be_late(states.take(rows), left[rows]):
+            if self.plan(sentence).may_be_late(states.take(rows), left[rows]):
                 return True
         return False
 
@@ -208,29 +208,19 @@ class RemainingTokens:
         If it is more than the ``limit``, and not exact, a shorter output is looked for.
         """
         if self._solve(sentence) is None:
-            plan = self._plan(sentence)
+            plan = self.plan(sentence)
             need = int(plan.needs(states, -1)[0])
             if need > limit >= 0:
                 plan.find_shorter(states, limit)
                 need = int(plan.needs(states, -1)[0])
-            if need < NEVER:
+            if need < NEVER and (limit < 0 or need <= limit):
                 self.planned.add(sentence)
             return need
         keys = self._tables.keys(states, np.array([sentence]))
         return int(self._need_by_key(sentence, keys)[0])
 
-    def begin_again(self, sentence: int) -> None:
-        """Follow the plans of a sentence for as long as in a first search; those known stay."""
-        self._plan(sentence).begin_again()
-
-    def say_too_much(self, sentence: int, states: States) -> bool:
-        """Return whether all hypotheses of a sentence will say something too often; it's a guess.
-
-        Plans are followed for this sentence. ``states`` are those of its hypotheses.
-        """
-        return self._plan(sentence).say_too_much(states)
-
-    def _plan(self, sentence: int) -> Plans:
+    def plan(self, sentence: int) -> Plans:
+        """Return the plans of a sentence, of whatever kind they are."""
         if sentence not in self._plans:
             self._plans[sentence] = Plans(
                 self._automaton,

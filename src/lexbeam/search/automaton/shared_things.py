@@ -86,8 +86,9 @@ class Thing:
         """Return the parts before it that have to be written again if it does not come in time."""
         if self.stage is None or not self.stage.before:
             return []
-        safe = self.stage.safe
-        own = (each for each in things if each.stage is not None and each.stage.safe == safe)
+        pattern = self.final, self.stage.safe
+        parts = (each for each in things if each.stage is not None)
+        own = (each for each in parts if (each.final, each.stage and each.stage.safe) == pattern)
         return [each for each in own if each.wanted < self.wanted]
 
 

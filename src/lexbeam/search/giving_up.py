@@ -1,0 +1,51 @@
+"""Sentences that are given up, to be searched again and looked at in every step.
+
+Where plans have to be followed, that is not done in every step (`search.looks`), and all
+hypotheses of a sentence may come to states from which no plan leads on. They would run on to the
+length limit. If it is known how an output can be made from its beginning, they need not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexbeam.search.arrays import BoolArray, IntArray
+from lexbeam.search.automaton.remaining import RemainingTokens
+from lexbeam.search.automaton.states import States
+from lexbeam.search.length_limit import LengthLimit
+
+
+def give_up(
+    limit: LengthLimit,
+    remaining: RemainingTokens,
+    late: BoolArray | None,
+    unfinished: BoolArray,
+    here: States,
+    sentence: IntArray,
+) -> None:
+    """Give up the sentences of which nothing can be ended any more, and nothing has.
+
+    ``late`` are those that run on (None: none does), and are left hardly more room than they need.
+    Of others a guess says whether all hypotheses will say something too often; then it is looked
+    at whether a plan leads on. ``here`` are the states of the hypotheses, ``sentence`` says whose
+    they are.
+    """
+    lost = np.zeros(len(unfinished), np.bool_)
+    if late is not None:
+        lost = limit.bring_near(late, here, sentence)
+    if not remaining.planned:
+        return
+    numbers = limit.looks.sentences.tolist()
+    may_be = np.array([each in remaining.planned for each in numbers]) & unfinished
+    may_be &= [
+        bool(each) and limit.looks.may_have_lost(n) for each, n in zip(may_be, numbers, strict=True)
+    ]
+    lost &= may_be
+    guessed = np.zeros_like(lost)
+    for row in np.flatnonzero(may_be & ~lost).tolist():
+        own = here.take(np.flatnonzero(sentence == row))
+        guessed[row] = len(own.node) > 0 and remaining.plan(numbers[row]).say_too_much(own)
+    if guessed.any():
+        lost |= guessed & (limit.most_needed(guessed, here, sentence) < 0)
+    if lost.any():
+        limit.end_now(lost)
