@@ -95,3 +95,32 @@ def test_an_end_that_is_ruled_out_is_taken_once_all_else_is_closed(
     assert best.tokens[-1] == A
     assert best.met == [True]
     assert best.finished
+
+
+def test_a_token_that_was_closed_for_lack_of_room_has_its_own_score() -> None:
+    """It was found to be in time when nothing else was left, and taken as if ruled out."""
+    table = np.log(np.random.default_rng(1137).dirichlet(np.full(11, 0.7), 11))
+    word = Form((1, 6), apart=True), Form((6, 3), apart=True)
+    last = Pattern(
+        ((Form((6, 0)), Form((10, 7), first=True)), (Form((2,)),), (Form((2, 4)), Form((0,)))),
+        within=5,
+        last=True,
+    )
+    near = Pattern(((Form((0,)), Form((10, 5))), (Form((1,)),)), within=2)
+    found = decode(
+        TableScorer(table, bos=0, eos=9),
+        ["s"],
+        [[*[Pattern((word,), may_overlap=True)] * 3, last, near]],
+        max_length=22,
+        boundary=[1] * 11,
+        closing=[0, 0, 0, 1, *[0] * 7],
+        joining=[7, 0, 2, 2, 7, 4, 6, 0, 0, 4, 1],
+        beam_size=7,
+        algorithm="beam",
+        prune=0,
+        lag=0.3,
+        stop="now",
+        nbest=2,
+    )[0]
+    for each in found:
+        assert each.log_prob > -1000

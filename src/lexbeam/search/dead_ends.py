@@ -3,7 +3,7 @@
 Tokens of constraints are taken even if the model rules them out. That is not enough where none of
 them may stand: a word has to end before it, or to go on, or something has to stand between two
 phrases. Then the token after which least is missing is opened, as improbable as those of
-constraints that are ruled out.
+constraints that are ruled out, unless the model was asked for it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ def open_dead_ends(
     prefix: ForcedPrefix,
     limit: LengthLimit,
     tied: TiedStep | None = None,
+    scored: IntArray | None = None,
 ) -> Scores:
     """Open a token for the rows that have nothing else to take.
 
-    ``asked`` are the tokens of constraints, # shape: (rows, asked); ``may_go`` marks the rows
-    that may end, or are still in their prefix, # shape: (rows,), as the states and ``sentence``.
+    ``asked`` are the tokens of constraints, ``scored`` all that the model was asked for, if some of
+    them were closed since, # shape of both: (rows, asked); ``may_go`` marks the rows that may end,
+    or are still in their prefix, # shape: (rows,), as the states and ``sentence``.
     """
     dead = ~may_go & (scores.top_scores == -np.inf).all(axis=1) & (asked == PAD).all(axis=1)
     rows = dead.nonzero()[0]
@@ -53,4 +55,7 @@ def open_dead_ends(
     top_scores[rows, 0], top_ids[rows, 0] = IMPOSSIBLE, tokens
     if tied is not None:  # It is given back later, as that of any other token.
         top_scores[rows, 0] -= tied.penalty(rows, tokens)
+    if scored is not None:
+        number, column = (scored[rows] == tokens[:, None]).nonzero()
+        top_scores[rows[number], 0] = scores.ask_scores[rows[number], 1 + column]
     return scores._replace(top_scores=top_scores, top_ids=top_ids)

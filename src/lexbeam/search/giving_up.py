@@ -32,7 +32,9 @@ def give_up(
     """
     lost = np.zeros(len(unfinished), np.bool_)
     if late is not None:
-        lost = limit.bring_near(late, here, sentence)
+        most = _most_needed(limit, remaining, late, here, sentence)
+        limit.bring_near(most)
+        lost = late & (most < 0)
     if not remaining.planned:
         return
     numbers = limit.looks.sentences.tolist()
@@ -46,6 +48,27 @@ def give_up(
         own = here.take(np.flatnonzero(sentence == row))
         guessed[row] = len(own.node) > 0 and remaining.plan(numbers[row]).say_too_much(own)
     if guessed.any():
-        lost |= guessed & (limit.most_needed(guessed, here, sentence) < 0)
+        lost |= guessed & (_most_needed(limit, remaining, guessed, here, sentence) < 0)
     if lost.any():
         limit.end_now(lost)
+
+
+def _most_needed(
+    limit: LengthLimit,
+    remaining: RemainingTokens,
+    sentences: BoolArray,
+    here: States,
+    sentence: IntArray,
+) -> IntArray:
+    """Return what the hypotheses of some sentences need at most that are in time.
+
+    Less than 0: none is known to be. # shape: (sentences,)
+    """
+    most = np.full(len(sentences), -1)
+    rows = np.flatnonzero(sentences[sentence])
+    if len(rows):
+        sentence = sentence[rows]
+        left = limit.room(sentence)
+        need = remaining.needs(here.take(rows), limit.looks.sentences[sentence], left)
+        np.maximum.at(most, sentence, np.where(need <= left, need, -1))
+    return most

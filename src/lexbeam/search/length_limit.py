@@ -67,34 +67,17 @@ class LengthLimit:
         self.tight = step >= self._first_tight
         self.at_limit = step >= self.limits if step >= self._first_limit else None
 
-    def bring_near(self, sentences: BoolArray, here: States, sentence: IntArray) -> BoolArray:
-        """Leave outputs of some sentences hardly more room than their constraints still need.
+    def room(self, sentence: IntArray) -> IntArray:
+        """Return how many tokens outputs of some sentences may still take. # shape: as given."""
+        left: IntArray = (self.limits - self._step)[sentence]
+        return left
 
-        ``here`` are the states of the hypotheses, ``sentence`` says whose they are. Return a mask
-        of the sentences of which none is known to be in time.
-        """
-        most = self.most_needed(sentences, here, sentence)
+    def bring_near(self, most: IntArray) -> None:
+        """Leave outputs hardly more room than so many tokens; less than 0: as they are."""
         nearer = np.minimum(self.limits, self._step + most + _SPARE)
         self.limits = np.where(most >= 0, nearer, self.limits)
         self.looks.look_now(np.flatnonzero(most >= 0), self._step)
         self._turn_again()
-        late: BoolArray = sentences & (most < 0)
-        return late
-
-    def most_needed(self, sentences: BoolArray, here: States, sentence: IntArray) -> IntArray:
-        """Return what the hypotheses of some sentences need at most that are in time.
-
-        Less than 0: none is known to be. # shape: (sentences,)
-        """
-        most = np.full(len(self.limits), -1)
-        rows = np.flatnonzero(sentences[sentence])
-        if self._remaining is None or not len(rows):
-            return most
-        sentence = sentence[rows]
-        left = (self.limits - self._step)[sentence]
-        need = self._remaining.needs(here.take(rows), self.looks.sentences[sentence], left)
-        np.maximum.at(most, sentence, np.where(need <= left, need, -1))
-        return most
 
     def end_now(self, sentences: BoolArray) -> None:
         """Let no output of some sentences go on."""

@@ -65,6 +65,8 @@ class Answer(NamedTuple):
     asked: int
     """How many go on with a constraint; those behind them only help to end in time."""
     tied: TiedStep | None = None
+    scored: IntArray | None = None
+    """What the model was asked for, before some of it was closed. # shape: as the tokens"""
 
 
 class SearchStep:
@@ -184,8 +186,8 @@ class SearchStep:
         scores = may_end.charge(self._open_ends(scores, sentence))
         if may_be_dead_ends(scores):
             may_go = may_end.allowed | (self.closed is not None and self.closed[sentence])
-            given = automaton, here, sentence, self.prefix, self.limit
-            scores = open_dead_ends(scores, answer.tokens, may_go, *given, answer.tied)
+            given = automaton, here, sentence, self.prefix, self.limit, answer.tied, answer.scored
+            scores = open_dead_ends(scores, answer.tokens, may_go, *given)
         # 2. Candidates: the k best of all, the asked tokens, the best of each hypothesis.
         answered = self._open(beam, live, scores, may_end.allowed)
         per_slot, sizes_of_beams = self.finishing.candidates_per_slot, policy.beam_sizes
@@ -248,6 +250,7 @@ class SearchStep:
         if self.ties is not None and due and scores.attention is not None:
             scores, tied = self.ties.penalise(here, sentence, scores, (tokens, targets), asked)
         scores = self.finishing.close_ends(self.ends_at_limit.set_aside(scores), may_end)
+        scored = tokens
         if late:
             open_now = tokens, scores, _count_best(self, sentence), tokens.shape[1] - asked
             forced = self.prefix.forced
@@ -255,7 +258,7 @@ class SearchStep:
         elif self.ties is not None:
             beyond = np.arange(scores.top_ids.shape[1]) >= _count_best(self, sentence)[:, None]
             scores = scores._replace(top_scores=np.where(beyond, -np.inf, scores.top_scores))
-        return Answer(tokens, targets, scores, asked, tied)
+        return Answer(tokens, targets, scores, asked, tied, scored)
 
     def _ask_model(
         self,
