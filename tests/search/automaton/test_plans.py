@@ -13,6 +13,7 @@ import pytest
 from fuzz.token_drawing import draw
 from fuzz.token_problems import Problem, Sentence
 from lexbeam.errors import ConstraintError
+from lexbeam.search import decode
 from lexbeam.search.arrays import unpack_bits
 from lexbeam.search.automaton import followed_plans, plans, remaining
 from lexbeam.search.automaton.automaton import Automaton
@@ -23,7 +24,9 @@ from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.whole_words import WordBoundaries
+from lexbeam.search.kernel import switched
 from lexbeam.search.request import read_requests
+from lexbeam.testing import TableScorer
 
 MOST_STATES = 150
 
@@ -392,3 +395,38 @@ def test_it_is_known_where_many_fillers_lead() -> None:
                     assert moves.keys(moves.take_filler(rest)[0]) == moves.keys(rest)
                     far += int(fillers[0]) > 2
     assert far > 100
+
+
+def test_a_short_output_is_looked_for_as_widely_with_and_without_the_kernel() -> None:
+    """Rows that are filled up counted as tokens, so that NumPy kept fewer states side by side."""
+    table = np.log(np.random.default_rng(3272).dirichlet(np.full(9, 0.7), 9))
+    starts = [0, 1, 0, 1, 1, 1, 1, 0, 1]
+    five = Form((5,)), Form((7,)), Form((3, 4))
+    near = Pattern((five, (Form((5, 4)),)), within=5)
+    three = Pattern(((Form((2,)),), (Form((5, 1)),), (Form((1,)), Form((4,)))), within=5)
+    other = Pattern(
+        ((Form((0,)),), (Form((6,)), Form((4, 1)), Form((1,))), (Form((3, 5)),)), within=2
+    )
+    found = []
+    for compiled_kernel in (True, False):
+        with switched(compiled_kernel):
+            ((best, *_),) = decode(
+                TableScorer(table, bos=0, eos=8, word_starts=starts),
+                ["s"],
+                [[near, three, other, three, near, near, near, three]],
+                prefix=[[2, 6]],
+                max_length=49,
+                boundary=starts,
+                closing=[0, 0, 0, 1, 0, 0, 0, 0, 0],
+                joining=[6, 1, 7, 0, 0, 0, 4, 0, 2],
+                beam_size=30,
+                algorithm="lookahead",
+                prune=0,
+                lag=3.0,
+                stop="full",
+                nbest=2,
+                length_penalty=0.0,
+                word_end=True,
+            )
+        found.append((best.tokens, best.log_prob))
+    assert found[0] == found[1]

@@ -188,7 +188,7 @@ class FollowedPlans:
         """
         if not tokens.shape[1]:
             return np.full(len(tokens), PAD), np.zeros(len(tokens), np.bool_)
-        self._tries_left -= int(np.count_nonzero(tokens != PAD))
+        self._tries_left -= _count_tokens(tokens)
         after, forbidden = self._moves.look_ahead(states, tokens)
         need = self._moves.missing(after, forbidden)
         rows, best = np.arange(len(need)), need.argmin(axis=1)
@@ -205,11 +205,11 @@ class FollowedPlans:
         least, found_at = NEVER, 0
         levels = [self._moves.keys(start)]
         ask = self._moves.ask_all
-        if ask(start).shape[1] > 2 * MOST_ASKED:
+        if _count_tokens(ask(start)) > 2 * MOST_ASKED:
             ask = self._moves.ask_best
         enough = int(self._enough.needs(start)[0])
         # More room must not make the beam narrower.
-        tries = max(ask(start).shape[1], 1) * max(min(limit, enough), 1)
+        tries = max(_count_tokens(ask(start)), 1) * max(min(limit, enough), 1)
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
         width = min(max(self._most_tries // tries, 4), _WIDTH)
         for step in range(limit):
@@ -236,6 +236,11 @@ class FollowedPlans:
             if len(done):
                 self._remember(_trace_back(levels, parents, int(done[0])), 0)
                 return
+
+
+def _count_tokens(asked: IntArray) -> int:
+    """Return how many tokens there are: rows may be filled up."""
+    return int(np.count_nonzero(asked != PAD))
 
 
 def _trace_back(
