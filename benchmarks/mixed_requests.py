@@ -37,18 +37,7 @@ class Taken(NamedTuple):
 
 def main() -> None:
     """Print both distributions by the number of constraints, and the slowest requests."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    parser.add_argument("source", type=Path)
-    parser.add_argument("reference", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    options = parser.parse_args()
-    translator = lexbeam.load(None if options.model == "-" else options.model)
-    source, reference = (
-        path.read_text(encoding="utf-8").splitlines()
-        for path in (options.source, options.reference)
-    )
+    options, translator, source, reference = read_command_line(__doc__)
     words = words_of(reference)
     attempt(translator, source[0], [{"lemma": words[0]}], [])  # The dictionary is read once.
 
@@ -66,6 +55,25 @@ def main() -> None:
         took = seconds(partial(attempt, translator, *drawn))
         taken.append(Taken(took / free, took / as_long, took, number - 1, len(drawn[1])))
     show(taken)
+
+
+def read_command_line(
+    description: str,
+) -> tuple[argparse.Namespace, lexbeam.Translator, list[str], list[str]]:
+    """Return seed and seconds, the model, and the lines of a text and of its translation."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("source", type=Path)
+    parser.add_argument("reference", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    translator = lexbeam.load(None if options.model == "-" else options.model)
+    source, reference = (
+        path.read_text(encoding="utf-8").splitlines()
+        for path in (options.source, options.reference)
+    )
+    return options, translator, source, reference
 
 
 def words_of(lines: Sequence[str]) -> list[str]:

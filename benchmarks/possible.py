@@ -8,7 +8,6 @@ MODEL is a path, or ``-`` for the model that comes along.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import time
@@ -24,6 +23,7 @@ import lexbeam
 from fuzz.text_checks import check_constraints
 from fuzz.text_problems import TextProblem
 from fuzz.text_truth import Span, exact_spans, stands, words_between
+from mixed_requests import read_command_line, words_of
 
 KINDS = ("text", "count", "exactly", "at_most", "order", "gap", "any", "any limited", "suffix")
 MOST_WORDS, MOST_TIMES = 50, 100
@@ -133,19 +133,8 @@ def fault(translator: lexbeam.Translator, text: str, asked: list[Any], avoid: li
 
 def main() -> None:
     """Print what is refused or missing, and how many requests that are."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    parser.add_argument("source", type=Path)
-    parser.add_argument("reference", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    options = parser.parse_args()
-    translator = lexbeam.load(None if options.model == "-" else options.model)
-    source, reference = (
-        path.read_text(encoding="utf-8").splitlines()
-        for path in (options.source, options.reference)
-    )
-    words = sorted({word for line in reference for word in line.split() if word.isalpha()})
+    options, translator, source, reference = read_command_line(__doc__)
+    words = words_of(reference)
     end, number, asked, wrong = time.monotonic() + options.seconds, 0, 0, 0
     while time.monotonic() < end:
         drawn = draw(Random(f"{options.seed} {number}"), source, reference, words)

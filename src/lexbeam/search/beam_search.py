@@ -125,9 +125,9 @@ def _search(
     found = search.run()
     known = drafted.compiled.remaining.planned if drafted.compiled.remaining else frozenset()
     for lost in (search.lost.keys() & known, search.lost.keys() - known) if insists else ():
-        if lost:
-            given = batch, requests, drafted, sorted(lost)
-            again = _search_again(*given, observer, attends)
+        if not lost:
+            continue
+        again = _search_again(batch, requests, drafted, sorted(lost), observer, attends)
         for sentence in lost:
             lost_steps = search.lost[sentence]
             found[sentence] = [replace(each, lost_steps=lost_steps) for each in again[sentence]]

@@ -38,10 +38,8 @@ def give_up(
     if not remaining.planned:
         return
     numbers = limit.looks.sentences.tolist()
-    may_be = np.array([each in remaining.planned for each in numbers]) & unfinished
-    may_be &= [
-        bool(each) and limit.looks.may_have_lost(n) for each, n in zip(may_be, numbers, strict=True)
-    ]
+    known = (each in remaining.planned and limit.looks.may_have_lost(each) for each in numbers)
+    may_be = unfinished & np.fromiter(known, np.bool_, len(numbers))
     lost &= may_be
     guessed = np.zeros_like(lost)
     for row in np.flatnonzero(may_be & ~lost).tolist():

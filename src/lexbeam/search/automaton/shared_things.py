@@ -86,10 +86,9 @@ class Thing:
         """Return the parts before it that have to be written again if it does not come in time."""
         if self.stage is None or not self.stage.before:
             return []
-        pattern = self.final, self.stage.safe
-        parts = (each for each in things if each.stage is not None)
-        own = (each for each in parts if (each.final, each.stage and each.stage.safe) == pattern)
-        return [each for each in own if each.wanted < self.wanted]
+        own = (each for each in things if each.stage is not None and each.final == self.final)
+        near = (each for each in own if each.stage and each.stage.safe == self.stage.safe)
+        return [each for each in near if each.wanted < self.wanted]
 
 
 def list_things(layout: BitLayout) -> list[Thing]:
@@ -195,12 +194,8 @@ def _patterns_in(
             if token >= 0:
                 states = automaton.advance(states, np.array([token]))
         met &= reached.share(states.seen)[0]
-    done = {part.final for part, is_met in zip(parts, met.tolist(), strict=True) if is_met}
-    is_whole = {
-        final: all(m for part, m in zip(parts, met.tolist(), strict=True) if part.final == final)
-        for final in done
-    }
-    return [part for part in parts if is_whole.get(part.final)]
+    unmet = {part.final for part, is_met in zip(parts, met.tolist(), strict=True) if not is_met}
+    return [part for part in parts if part.final not in unmet]
 
 
 def _ending(

@@ -54,8 +54,7 @@ class ToWrite:
         arrays = automaton.bit_arrays
         shared = SharedThings(things, automaton, sentence)
         self._shared = shared
-        self._others = [thing for thing in things if thing not in shared.things]
-        all_things = [*shared.things, *self._others]
+        all_things = [*shared.things, *(each for each in things if each not in shared.things)]
         owner = [i for i, thing in enumerate(all_things) for _ in thing.copies]
         self._copies = BitSets([bits for thing in all_things for bits in thing.copies], arrays)
         # shape: (copies, things)
