@@ -18,6 +18,11 @@ LONGEST = {2: 9, 3: 6, 4: 5, 5: 4}
 
 def draw(random: Random) -> Problem:
     """Draw a problem: mostly a small one."""
+    problem = _draw(random)
+    return replace(problem, in_32_bits=random.random() < 0.15)
+
+
+def _draw(random: Random) -> Problem:
     drawn = random.random()
     if drawn < 0.015:
         return _draw_roomy(random, random.randint(4, 12), (1, 1, 2, 3, 5))
@@ -177,7 +182,7 @@ def _forms(random: Random, tokens: Sequence[int], longest: int) -> tuple[Form, .
 def _pattern(
     random: Random, tokens: Sequence[int], marks: Marks | None, fewest: int = 1
 ) -> Pattern:
-    penalty = random.choice((None, None, 0.0, 0.5, 2.0, 50.0))
+    penalty = random.choice((None, None, None, 0.0, 0.5, 2.0, 50.0, 1e5))
     if random.random() < 0.12:
         begins = {_phrase(random, tokens): None for _ in range(random.randint(1, 2))}
         return Pattern((tuple(Form(each, first=True) for each in begins),))

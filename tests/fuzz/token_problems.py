@@ -67,6 +67,8 @@ class Problem:
     """A token beside ``eos`` that ends outputs, too."""
     rules_out: bool = False
     """Whether the model, a table, gives no probability at all to many tokens."""
+    in_32_bits: bool = False
+    """Whether the model answers in 32 bits, as most models do."""
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -124,6 +126,22 @@ class Scorers:
         return HistoryScorer(size, eos=eos, seed=seed, word_starts=starts, alignment=attention)
 
 
+def answer_in_32_bits(scorer: Any) -> None:
+    """Round the numbers of a model to 32 bits, and let it answer in these."""
+    exact, step = scorer.next_log_probs, scorer.step
+
+    def next_log_probs(source: Any, prefix: Sequence[int]) -> Any:
+        return exact(source, prefix).astype(np.float32).astype(np.float64)
+
+    def step_in_32_bits(*args: Any, **more: Any) -> Any:
+        top_scores, top_ids, ask_scores, *others = step(*args, **more)
+        return top_scores.astype(np.float32), top_ids, ask_scores.astype(np.float32), *others
+
+    scorer.next_log_probs, scorer.step = next_log_probs, step_in_32_bits
+    if hasattr(scorer, "log_probs"):
+        scorer.log_probs = scorer.log_probs.astype(np.float32).astype(np.float64)
+
+
 def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
     """Return the model of a problem."""
     starts = problem.marks.boundary if problem.marks and problem.holds else None
@@ -132,6 +150,8 @@ def make_scorer(problem: Problem) -> TableScorer | HistoryScorer:
     scorer = make(*known, problem.rules_out)
     if problem.other_end is not None:
         scorer.ends = problem.ends  # type: ignore[union-attr]
+    if problem.in_32_bits:
+        answer_in_32_bits(scorer)
     return scorer
 
 
@@ -174,6 +194,8 @@ def show(problem: Problem) -> str:
         f"scorer = {kind.__name__}({made})",
         *([] if problem.other_end is None else [f"scorer.ends = {problem.ends}"]),
     ]
+    if problem.in_32_bits:
+        lines += [inspect.getsource(answer_in_32_bits), "answer_in_32_bits(scorer)"]
     given = arguments(problem, problem.sentences)
     passed = (f"    {name}={_short(value)},\n" for name, value in given.items())
     return "\n".join([*lines, "print(decode(\n    scorer,\n" + "".join(passed) + "))\n"])
@@ -234,6 +256,8 @@ def _simpler_models(problem: Problem) -> Iterator[Problem]:
         yield replace(problem, attends=False)
     if problem.rules_out:
         yield replace(problem, rules_out=False)
+    if problem.in_32_bits:
+        yield replace(problem, in_32_bits=False)
 
 
 def _simpler_sentences(sentence: Sentence) -> Iterator[Sentence]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.brute_force import best_output, keeps_to
 from lexbeam.errors import ConstraintError, ScorerError
+from lexbeam.search import kernel
 from lexbeam.search.arrays import IntArray
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import decode
@@ -372,3 +374,40 @@ def test_a_token_that_ends_an_output_is_in_nothing_that_is_asked_for(
     scorer.ends = [1, 3]  # type: ignore[attr-defined]
     with pytest.raises(ConstraintError, match="has the end-of-sentence token 3 in it"):
         decode(scorer, [[7]], max_length=4, **asked)
+
+
+class SinglePrecision(TableScorer):
+    """Answers in 32 bits, as most models do."""
+
+    def step(self, *args: Any, **more: Any) -> Any:
+        """Score what may follow."""
+        answer = super().step(*args, **more)
+        return answer._replace(
+            top_scores=answer.top_scores.astype(np.float32),
+            ask_scores=answer.ask_scores.astype(np.float32),
+        )
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_large_penalty_leaves_the_scores_of_a_model_in_32_bits_as_they_are(
+    compiled: bool,
+) -> None:
+    table = np.log(np.array([[1e-6, 0.1, 0.9 - 1e-6], [0.3, 0.3, 0.4], [0.9, 0.05, 0.05]]))
+    soft = [Pattern(((Form((1, token)),),), penalty=6e8) for token in (1, 2)]
+    with kernel.switched(compiled):
+        [found] = decode(
+            SinglePrecision(table, bos=0, eos=0),
+            [None],
+            [soft],
+            [[[1]]],
+            max_length=3,
+            beam_size=30,
+            prune=0,
+            length_penalty=0,
+            nbest=4,
+        )
+    assert [each.tokens for each in found] == [[2], [2, 2], [2, 2, 2], []]
+    for each in found:
+        path = [0, *each.tokens, 0]
+        expected = sum(table[a, b] for a, b in pairwise(path))
+        assert each.log_prob == pytest.approx(expected, abs=1e-5)

@@ -89,10 +89,11 @@ FORM = Form((2,))
         (pattern((2,), (3,), within=1.5), "within must be an integer, not 1.5"),
         (pattern((2,), within="1"), "within must be an integer, not '1'"),
         (pattern((2,), within=-1), "within is -1, but must be 0 or more"),
-        (pattern((2,), penalty="1"), "penalty is '1', but must be a number, 0 or more"),
+        (pattern((2,), penalty="1"), "penalty is '1', but must be a number from 0"),
         (pattern((2,), penalty=[1]), "penalty is [1], but must be a number"),
         (pattern((2,), penalty=float("nan")), "penalty is nan"),
         (pattern((2,), penalty=10**400), "penalty is 1000"),
+        (pattern((2,), penalty=1e17), "penalty is 1e+17, but must be a number from 0 to 1,000,"),
         (Pattern(((1,),)), "a part of a pattern has Forms in it, not 1"),  # type: ignore[arg-type]
         (Pattern(True), "a pattern has a tuple of parts"),  # type: ignore[arg-type]
         (Pattern((5,)), "a pattern has a tuple of parts"),  # type: ignore[arg-type]

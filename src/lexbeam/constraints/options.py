@@ -55,7 +55,8 @@ def _read_soft(value: object, where: str) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _SOFT_LIMIT:
         return float(value)
     raise ConstraintError(
-        f"{where} must be a penalty in log-probability, 0 or more, not {describe_value(value)}"
+        f"{where} must be a penalty in log-probability, 0 or more and less than {_SOFT_LIMIT:,}, "
+        f"not {describe_value(value)}"
     )
 
 

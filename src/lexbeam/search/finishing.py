@@ -43,10 +43,13 @@ class MayEnd(NamedTuple):
         return MayEnd(self.allowed, np.where(forced, 0.0, self.penalty))
 
     def charge(self, scores: Scores) -> Scores:
-        """Let ends pay for what they give up."""
+        """Let ends pay for what they give up.
+
+        Penalties may be so large that numbers of a model's precision would lose the scores.
+        """
         if self.penalty is None:
             return scores
-        ends = scores.ask_scores.copy()
+        ends = scores.ask_scores.astype(np.float64)
         ends[:, 0] -= self.penalty
         return scores._replace(ask_scores=ends)
 

@@ -24,7 +24,7 @@ from lexbeam.search.automaton.patterns import (
 )
 from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.occurrences import Inside, occurs
-from lexbeam.search.settings import is_flag, read_flag, shown_whole
+from lexbeam.search.settings import MOST_PENALTY, is_flag, read_flag, shown_whole
 
 _FLAGS = "first", "apart", "inside", "goes_on"
 """Of a form."""
@@ -285,9 +285,10 @@ class _Reader:
         if value is None:
             return None
         penalty = None if isinstance(value, str | bytes) else as_number(value)
-        if penalty is None or not 0 <= penalty < float("inf"):
+        if penalty is None or not 0 <= penalty <= MOST_PENALTY:
             raise self._error(
-                f"{name}: penalty is {represented(value)}, but must be a number, 0 or more"
+                f"{name}: penalty is {represented(value)}, but must be a number from 0 to "
+                f"{MOST_PENALTY:,.0f}"
             )
         return penalty
 

@@ -40,6 +40,10 @@ MOST_TOKENS = 1_000_000
 MOST_POWER = 20.0
 """The largest exponent of the length, either way: with it, no score is too large for a float."""
 
+MOST_PENALTY = 1e9
+"""The largest penalty of a soft constraint: what is impossible costs as much, and beside a larger
+one no score could be read."""
+
 
 @dataclass(frozen=True)
 class Declaration:

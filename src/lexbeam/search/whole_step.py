@@ -160,7 +160,7 @@ class WholeStep:
         if beam.states is not None and may_be_dead_ends(scores):
             scores = self._open_dead_ends(beam, scores, ask, sizes)
         if may_end is not None and may_end.penalty is not None:
-            scores = self._charge_ends(scores, may_end.penalty)
+            scores = self._charge_ends(scores, may_end)
         drops = self._set_numbers(number, any_finished)
         constraints = kernel.UNCONSTRAINED
         if beam.states is not None:
@@ -207,13 +207,12 @@ class WholeStep:
         costs = self._step.future_cost
         return slots, *(kernel.NO_COSTS if costs is None else costs.for_step(number))
 
-    def _charge_ends(self, scores: Scores, penalty: FloatArray) -> Scores:
-        """Let ends pay for what they give up. # shape of the penalty: (rows,)."""
+    def _charge_ends(self, scores: Scores, may_end: MayEnd) -> Scores:
+        """Let ends pay for what they give up."""
         scores = readable(scores)
         self._refuse(scores)
         possible = np.maximum(scores.ask_scores, IMPOSSIBLE)
-        possible[:, 0] -= penalty
-        return scores._replace(ask_scores=possible)
+        return may_end.charge(scores._replace(ask_scores=possible))
 
     def _who_may_give_up(self, soft: SoftConstraints, beam: Beam) -> MayEnd:
         """Return which rows may end, and what each would pay for what it gives up."""
