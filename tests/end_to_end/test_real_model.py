@@ -26,14 +26,18 @@ SENTENCES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def english_portuguese(tmp_path_factory: pytest.TempPathFactory) -> lexbeam.Translator:
+def load(name: str, cache: Path) -> lexbeam.Translator:
     assert PACKAGE is not None
     assert PACKAGE.submodule_search_locations is not None
     models = Path(PACKAGE.submodule_search_locations[0]) / "resources" / "models"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXBEAM_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return lexbeam.load(next(models.glob("enpt*")))
+        patch.setenv("LEXBEAM_CACHE", str(cache))
+        return lexbeam.load(next(models.glob(f"{name}*")))
+
+
+@pytest.fixture(scope="module")
+def english_portuguese(tmp_path_factory: pytest.TempPathFactory) -> lexbeam.Translator:
+    return load("enpt", tmp_path_factory.mktemp("cache"))
 
 
 def test_free_translation(english_portuguese: lexbeam.Translator) -> None:
@@ -265,3 +269,13 @@ def test_a_limit_that_placeholders_do_not_reach_is_met(
     assert len(re.findall("name", found.text)) == 2
     assert found.text.count("{name}") == 1
     assert all(report.met for report in found.constraints)
+
+
+def test_a_term_that_a_line_says_for_other_words_too_stays_in_its_lines(tmp_path: Path) -> None:
+    """The second line's term was placed in the first one, where it was limited by another."""
+    glossary = lexbeam.Glossary.from_terms({"podem": "matter"})
+    text = "podem não importa.\npodem sem alterações."
+    result = load("pten", tmp_path).translate(text, ["the"], glossary=glossary)
+    assert all(report.met for report in result.constraints)
+    for line in result.text.split("\n"):
+        assert re.search(r"\bmatter\b", line)

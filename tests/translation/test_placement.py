@@ -20,6 +20,7 @@ from lexbeam.translation.placement import (
     assign_by_gain,
     assign_found,
     sentences_of_sources,
+    share_occurrences,
     tried_sentences,
 )
 from lexbeam.translation.sentence import Piece, number_units
@@ -56,6 +57,17 @@ def test_no_occurrence_is_taken_twice() -> None:
     occurrences: list[list[Occurrence]] = [[((0, 1),), ((6, 7),), ((21, 22),)]]
     assigned, _ = assign_found([0, 0, 0], occurrences, [0, 5, 20], {2: 0})
     assert assigned == [[Piece(2, 0, 1)], [Piece(0, 0, 1)], [Piece(1, 0, 1)]]
+
+
+def test_equal_terms_each_have_what_their_own_sentences_say() -> None:
+    """The first sentence says the term twice: that is not the term of the second one."""
+    occurrences: list[Occurrence] = [((0, 6),), ((10, 16),), ((20, 26),)]
+    shared = share_occurrences(occurrences, [(1, [0]), (1, [1])], [0, 18])
+    assert shared == [[((0, 6),)], [((20, 26),)]]
+    shared = share_occurrences(occurrences, [(1, []), (1, [0]), (1, [1])], [0, 18])
+    assert shared == [[((10, 16),)], [((0, 6),)], [((20, 26),)]]
+    shared = share_occurrences(occurrences[:2], [(1, [0]), (1, [1]), (1, [1])], [0, 18])
+    assert shared == [[((0, 6),)], [((10, 16),)], []]
 
 
 def test_a_source_takes_no_part_of_what_goes_on_in_the_next_sentence() -> None:

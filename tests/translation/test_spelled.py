@@ -12,7 +12,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText, word_marks
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact, limited_alike
 
 
 @pytest.fixture
@@ -227,3 +227,13 @@ def test_a_form_that_is_avoided_does_not_count_as_said(target: TargetText) -> No
     assert spelled.surface.parts == (("cat",),)
     assert spelled.surface.find("Gato cat", 2) == [((5, 8),)]
     assert spelled.asked.parts == (("gato", "cat"),)  # what was asked for is reported as it is
+
+
+def test_nothing_is_limited_that_is_demanded_without_a_limit_as_well() -> None:
+    forms = (Form((1,)), Form((1, 2), apart=True))
+    limited = Pattern((forms,), may_overlap=True, exact=True)
+    free, plain = replace(limited, exact=False), (3, 4)
+    alone = Pattern(((Form((3, 4)),),), may_overlap=True, exact=True)
+    assert limited_alike([limited, free, limited]) == [free, free, free]
+    assert limited_alike([alone, plain]) == [plain, plain]
+    assert limited_alike([limited, alone, (1,)]) == [limited, alone, (1,)]

@@ -30,7 +30,7 @@ from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.sentence import Piece, SentenceState, begun, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact
+from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact, limited_alike
 from lexbeam.translation.term_limits import lift_limits
 
 MOST_DEMANDED = 10_000
@@ -178,7 +178,7 @@ class Document:
         names += [demand.asked for _, demand in more]
         return Job(
             source=self.tokens_read(sentence, pieces),
-            phrases=(*phrases, *(pattern for pattern, _ in more), *prefix.patterns),
+            phrases=(*limited_alike([*phrases, *(each for each, _ in more)]), *prefix.patterns),
             avoid=avoid,
             prefix=prefix.forced,
             whole_prefix=prefix.whole,

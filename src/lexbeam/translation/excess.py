@@ -21,6 +21,7 @@ from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.token_offsets import tokens_in
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.document import Document
+from lexbeam.translation.gathering import move
 from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledConstraint
 
@@ -63,10 +64,10 @@ def find_excess(document: Document) -> list[Excess]:
 def _move_to_others(document: Document, numbers: Sequence[int]) -> None:
     """Assign what is limited to the sentences in which something else has it anyway.
 
-    Those that have it for no such reason can do without. What has a source stays with that.
+    Those that have it for no such reason can do without. What the source demands stays with that.
     """
     if len(document.sentences) == 1 or any(
-        document.demands[number].asked.source_spans for number in numbers
+        document.demands[number].asked.is_from_source for number in numbers
     ):
         return
     wanting: list[SentenceState] = []
@@ -77,8 +78,7 @@ def _move_to_others(document: Document, numbers: Sequence[int]) -> None:
         wanting += [sentence] * (said - len(own))
         spare += [(sentence, piece) for piece in own[said:]]
     for taker, (giver, piece) in zip(wanting, spare, strict=False):
-        giver.assigned.remove(piece)
-        taker.assigned = sorted((*taker.assigned, piece))
+        move(document, piece, giver, taker)
 
 
 def _said_by_others(

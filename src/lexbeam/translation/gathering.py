@@ -20,11 +20,13 @@ from lexbeam.translation.sentence import Piece, SentenceState
 def gather(document: Document) -> set[int]:
     """Assign what is limited to the sentences of what has it; return the units that moved.
 
-    What has a source stays with that.
+    What has a source stays with that as long as the limit can be kept so.
     """
     asked = [demand.asked for demand in document.demands]
     limited = dict.fromkeys(
-        each.once for each in asked if each.at_most is not None and not each.source_spans
+        each.once
+        for each in asked
+        if each.at_most is not None and not (each.source_spans and each.is_from_source)
     )
     moved: set[int] = set()
     for phrase in limited:
@@ -41,27 +43,26 @@ class _Places:
         self._document = document
         self._phrase = phrase
         self._numbers = {
-            number
-            for number, demand in enumerate(document.demands)
-            if demand.asked.once == phrase and not demand.asked.source_spans
+            number for number, demand in enumerate(document.demands) if demand.asked.once == phrase
         }
+        self._limit = sum(document.demands[each].asked.at_most or 0 for each in self._numbers)
         self._inside: dict[tuple[int, int, int], int] = {}
 
     def share_one_sentence(self) -> set[int]:
         """Put all that has the phrase into one sentence if apart they have it too often.
 
-        What can't move stays where it is; else they go where most of it is.
+        What can't move stays where it is; else they go where most of it is, or its source.
         """
         sentences = self._document.sentences
-        limit = sum(self._document.demands[each].asked.at_most or 0 for each in self._numbers)
-        needs = [self._needs(each) for each in sentences]
-        if sum(needs) <= limit:
+        needs = [self._says(each) for each in sentences]
+        if sum(needs) <= self._limit:
             return set()
         holders = [self._holders(each) for each in sentences]
         movable = [[piece for piece in pieces if self._may_move(piece)] for pieces in holders]
+        tied = [len(self._own(each)) if self._phrase.source_spans else 0 for each in sentences]
         best = max(
             range(len(needs)),
-            key=lambda i: (len(holders[i]) - len(movable[i]), needs[i], -i),
+            key=lambda i: (len(holders[i]) - len(movable[i]), tied[i], needs[i], -i),
         )
         moves = [
             (piece, sentences[index])
@@ -70,22 +71,33 @@ class _Places:
             for piece in pieces
         ]
         for piece, giver in moves:
-            _move(piece, giver, sentences[best])
+            move(self._document, piece, giver, sentences[best])
         return {piece.unit for piece, _ in moves}
 
     def move_to_holders(self) -> set[int]:
         """Assign the phrase to the sentences that have it anyway, as often as they do."""
+        sentences = self._document.sentences
+        if self._phrase.source_spans and sum(map(self._says, sentences)) <= self._limit:
+            return set()
         wanting: list[SentenceState] = []
         spare: list[tuple[SentenceState, Piece]] = []
-        for sentence in self._document.sentences:
-            own = [p for p in sentence.assigned if self._document.units[p.unit] in self._numbers]
-            needed = self._needs(sentence)
+        for sentence in sentences:
+            own, needed = self._own(sentence), self._needs(sentence)
             wanting += [sentence] * (needed - len(own))
             spare += [(sentence, piece) for piece in own[needed:]]
         moves = list(zip(wanting, spare, strict=False))
         for taker, (giver, piece) in moves:
-            _move(piece, giver, taker)
+            move(self._document, piece, giver, taker)
         return {piece.unit for _, (_, piece) in moves}
+
+    def _own(self, sentence: SentenceState) -> list[Piece]:
+        """Return where a sentence has to say the phrase itself."""
+        return [p for p in sentence.assigned if self._document.units[p.unit] in self._numbers]
+
+    def _says(self, sentence: SentenceState) -> int:
+        """Return how often a sentence has the phrase at least, where it has to stay there."""
+        needed = self._needs(sentence)
+        return max(needed, len(self._own(sentence))) if self._phrase.source_spans else needed
 
     def _needs(self, sentence: SentenceState) -> int:
         """Return how often a sentence has the phrase at least, in all else that it has to say."""
@@ -123,6 +135,9 @@ class _Places:
         return not is_tied and piece == self._document.whole(piece.unit)
 
 
-def _move(piece: Piece, giver: SentenceState, taker: SentenceState) -> None:
+def move(document: Document, piece: Piece, giver: SentenceState, taker: SentenceState) -> None:
+    """Let another sentence say something; one without ties may say what they have displaced."""
     giver.assigned.remove(piece)
     taker.assigned = sorted((*taker.assigned, piece))
+    if giver.displaced and not document.ties(giver, giver.assigned):
+        giver.displaced = []

@@ -133,7 +133,9 @@ def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
     """
     text, starts = document.join([sentence.best for sentence in document.sentences])
     sources = _sentences_of_sources(document)
-    assigned, missing = assign_found(document.units, _find(document, text, starts), starts, sources)
+    assigned, missing = assign_found(
+        document.units, _find(document, text, starts, sources), starts, sources
+    )
     in_parts = _assign_parts(document, assigned)
     missing = [unit for unit in missing if unit not in in_parts]
     dropped = tried_soft.intersection(missing)
@@ -174,19 +176,60 @@ def _sentences_of_sources(document: Document) -> dict[int, int]:
     )
 
 
-def _find(document: Document, text: str, starts: Sequence[int]) -> list[list[Occurrence]]:
+def _find(
+    document: Document, text: str, starts: Sequence[int], sources: Mapping[int, int]
+) -> list[list[Occurrence]]:
     """Return the occurrences of each demand; all of what has a limit and a source.
 
-    Those in the sentences of the source are the ones to keep, wherever others may be.
+    Those in the sentences of the source are the ones to keep, wherever others may be. ``sources``
+    are the sentences of units whose source is known.
     """
     found = document.find(text, starts)
-    equal = Counter(demand.surface.once for demand in document.demands)
+    own: defaultdict[int, list[int]] = defaultdict(list)
+    for unit, sentence in sources.items():
+        own[document.units[unit]].append(sentence)
+    equal: defaultdict[Constraint, list[int]] = defaultdict(list)
     for number, demand in enumerate(document.demands):
-        is_limited = demand.asked.at_most is not None and equal[demand.surface.once] == 1
-        if is_limited and demand.asked.source_spans:
-            began = begun(document.sentences, starts)
-            found[number] = demand.surface.find(text, len(text), began)
+        equal[demand.surface.once].append(number)
+    began = begun(document.sentences, starts)
+    for once, numbers in equal.items():
+        is_limited = document.demands[numbers[0]].asked.at_most is not None
+        if not any(number in own for number in numbers) or (len(numbers) == 1 and not is_limited):
+            continue
+        occurrences = once.find(text, len(text), began)
+        if len(numbers) == 1:
+            found[numbers[0]] = occurrences
+            continue
+        wanted = [(document.demands[number].asked.count, own[number]) for number in numbers]
+        shared = share_occurrences(occurrences, wanted, starts)
+        for number, taken in zip(numbers, shared, strict=True):
+            found[number] = taken
     return found
+
+
+def share_occurrences(
+    occurrences: Sequence[Occurrence],
+    wanted: Sequence[tuple[int, Sequence[int]]],
+    starts: Sequence[int],
+) -> list[list[Occurrence]]:
+    """Return the occurrences of each of some equal constraints.
+
+    ``wanted`` says of each how many, and in which sentences: there they are taken first, so that
+    none takes what is another's own. ``starts`` are the offsets at which the sentences begin.
+    """
+    left = [(each, bisect_right(starts, each[0][0]) - 1) for each in occurrences]
+    taken: list[list[Occurrence]] = [[] for _ in wanted]
+    for (_, sentences), mine in zip(wanted, taken, strict=True):
+        for sentence in sentences:
+            at = next((i for i, (_, place) in enumerate(left) if place == sentence), None)
+            if at is not None:
+                mine.append(left.pop(at)[0])
+    for (count, _), mine in zip(wanted, taken, strict=True):
+        missing = max(count - len(mine), 0)
+        mine += [each for each, _ in left[:missing]]
+        del left[:missing]
+        mine.sort()
+    return taken
 
 
 def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerator[None]:

@@ -198,6 +198,28 @@ def report_on(
     )
 
 
+def limited_alike(phrases: Sequence[Tokens | Pattern]) -> list[Tokens | Pattern]:
+    """Return phrases of which none is limited that another has without a limit.
+
+    A term may be allowed more often than its source stands there, since the model says it for
+    another word, too. A second occurrence of that term in the same sentence must not forbid it.
+    """
+    if not any(isinstance(each, Pattern) and each.exact for each in phrases):
+        return list(phrases)
+    given = set(phrases)
+    unlimited = [(each, _unlimited(each)) for each in phrases]
+    return [free if free in given else each for each, free in unlimited]
+
+
+def _unlimited(phrase: Tokens | Pattern) -> Tokens | Pattern:
+    """Return a phrase that may occur as often as it likes, as `SpelledConstraint` writes it."""
+    if not isinstance(phrase, Pattern) or not phrase.exact:
+        return phrase
+    forms = phrase.parts[0]
+    is_plain = len(forms) == 1 and forms[0] == Form(forms[0].tokens)
+    return forms[0].tokens if is_plain else replace(phrase, exact=False)
+
+
 @dataclass(frozen=True)
 class SpelledPrefix:
     """What an output begins with, as tokens; nothing by default."""
