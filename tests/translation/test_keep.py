@@ -19,6 +19,7 @@ from lexbeam.translation.keep import (
     demands_of,
     find_kept,
     respace,
+    restore_white_space,
 )
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 
@@ -37,6 +38,12 @@ def kept(text: str, *patterns: str) -> list[str]:
             "%s of %d, %1$s, %(count)d, %.2f, %@",
             ["%s", "%d", "%1$s", "%(count)d", "%.2f", "%@"],
         ),
+        (
+            "placeholders",
+            "%(name)sSelect, %1$sor, %2$(x)dof, %{count}files, %1$.2fkm, %(n)ddays",
+            ["%(name)s", "%1$s", "%2$(x)d", "%{count}", "%1$.2f", "%(n)d"],
+        ),
+        ("placeholders", "100 %discount, 5 %s, %sold", ["%s"]),
         (
             "placeholders",
             "Hello {name}, {0} {} {{x y}} ${var} $HOME %{n} %1!",
@@ -298,3 +305,45 @@ def test_spaces_stay_where_something_avoided_or_limited_would_come_about() -> No
     assert respace(translation, there, limit).text == "u <b> v"
     twice = replace(translation, text="u <b v < b > w")
     assert respace(twice, there, limit).text == twice.text
+
+
+WHITE = "It weighs 10\u00a0kg, {a\tb} or {a  b} and 10 kg."
+
+
+def spaced(text: str, *reports: ConstraintReport, asked: Constraints | None = None) -> Translation:
+    """Restore the white space of `WHITE` in a translation of it."""
+    found = find_kept(WHITE, compile_patterns(["quantities", "placeholders"]))
+    translation = Translation(text, 0.0, [*reports], nbest=[Alternative(text, 0.0, [*reports])])
+    return restore_white_space(translation, WHITE, found, asked or Constraints())
+
+
+def test_white_space_inside_of_what_is_kept_is_that_of_the_source() -> None:
+    found = spaced("10 kg wiegt es, {a b}, {a b} und 10 kg.")
+    assert found.text == "10\u00a0kg wiegt es, {a\tb}, {a  b} und 10 kg."
+    assert found.nbest[0].text == found.text
+
+
+def test_reports_speak_of_the_white_space_that_is_there() -> None:
+    text = "10 kg, {a b}, {a b} und 10 kg."
+    spans = ((7, 12), (14, 19))
+    own = ConstraintReport("{a b}", spans[0], spans, form="{a b}")
+    behind = ConstraintReport("und", (20, 23), ((20, 23),), form="und")
+    found = spaced(text, own, behind)
+    assert found.constraints[0].form == "{a\tb}"
+    assert [found.text[slice(*span)] for span in found.constraints[0].spans] == [
+        "{a\tb}",
+        "{a  b}",
+    ]
+    span = found.constraints[1].span
+    assert span is not None
+    assert found.text[slice(*span)] == "und"
+
+
+def test_what_a_caller_asks_for_keeps_its_spaces() -> None:
+    asked = Constraints.build(["wiegt 10 kg"])
+    report = ConstraintReport("wiegt 10 kg", (3, 14), ((3, 14),), form="wiegt 10 kg")
+    text = "Es wiegt 10 kg, {a b} oder {a b} und 10 kg."
+    found = spaced(text, report, asked=asked)
+    assert "wiegt 10 kg, {a\tb} oder {a  b}" in found.text
+    begun = Constraints.build([], prefix="10 kg ")
+    assert spaced("10 kg wiegt es.", asked=begun).text == "10 kg wiegt es."

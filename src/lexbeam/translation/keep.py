@@ -35,12 +35,14 @@ _UNITS = (
     r"[nµμm]?s|min|h|[kMGT]?Hz|[mkMGT]?W|[kMG]?Wh|[mk]?V|[µμm]?A|mAh|[kM]?Pa|[mk]?bar|psi|"
     r"[kM]?J|k?cal|[mk]?N|[kM]?[Ω\u2126]|[mµμ]?mol|dpi|ppi|px|pt|rem|rpm|dB|lm|lx|fps"
 )
+_CONVERSION = r"[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t|q)?[@diouxXeEfFgGcCsSpaAn]"
 _NUMBER = r"[+\-−±]?\d+(?:[.,'’\u00a0\u202f]\d+)*"
 
 PATTERNS = {
+    # ``%(name)s`` and ``%1$s`` end with their letter, whatever follows; ``%s`` must be a word.
     "placeholders": (
-        r"%(?:\d+\$)?(?:\(\w+\)|\{\w+\})?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t|q)?"
-        r"[@diouxXeEfFgGcCsSpaAn](?!\w)|%\{\w+\}|%\d+(?!\w)|"
+        rf"%(?:\d+\$)?\(\w+\){_CONVERSION}|%\d+\${_CONVERSION}|"
+        rf"%(?:\{{\w+\}})?{_CONVERSION}(?!\w)|%\{{\w+\}}|%\d+(?!\w)|"
         r"\$?\{\{[^{}\n]{0,200}\}\}|\$?\{[^{}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
     ),
     "markup": rf"{TAG}|&(?:[A-Za-z]\w{{1,31}}|\#\d{{1,7}}|\#[xX][\dA-Fa-f]{{1,6}});",
@@ -281,6 +283,52 @@ def respaced(
     if any(_breaks(each, limit, alternative.text, found.text) for each, limit in limits):
         return alternative
     return found
+
+
+def restore_white_space(
+    translation: Translation, given: str, kept: Sequence[Kept], asked: Constraints
+) -> Translation:
+    """Return a translation in which kept things have the white space of the text that was given.
+
+    The search knows them with single spaces. What a caller asks for (``asked``, the first of what
+    is reported) stays as it is.
+    """
+    odd = {each.text for each in kept if given[each.start : each.end] != each.text}
+    if not odd:
+        return translation
+    some = [each for each in kept if each.text in odd]
+    best = [_with_white_space(each, given, some, asked) for each in translation.nbest]
+    return replace(_with_white_space(translation, given, some, asked), nbest=best)
+
+
+def _with_white_space(
+    alternative: AnyAlternative, given: str, kept: Sequence[Kept], asked: Constraints
+) -> AnyAlternative:
+    text = alternative.text
+    written: defaultdict[str, list[str]] = defaultdict(list)
+    for each in kept:
+        written[each.text].append(given[each.start : each.end])
+    reports = alternative.constraints[: len(asked.demanded)]
+    fixed = [(0, len(asked.prefix)), *(span for each in reports for span in each.spans)]
+    edits = set()
+    for phrase, there in written.items():
+        places = [number for number, character in enumerate(phrase) if character == " "]
+        for number, (start, end) in enumerate(occurrences(text, phrase)):
+            if any(first < end and start < last for first, last in fixed):
+                continue
+            spaces = re.findall(r"\s+", there[min(number, len(there) - 1)])
+            edits |= {Edit(start + at, 1, space) for at, space in zip(places, spaces, strict=True)}
+    found = edited(alternative, Edits(edits))
+    return replace(found, constraints=[_read_again(each, found.text) for each in found.constraints])
+
+
+def _read_again(report: ConstraintReport, text: str) -> ConstraintReport:
+    """Return a report whose form is as it stands in a text now; only white space has changed."""
+    if report.form is None or not report.spans:
+        return report
+    parts = report.form.count(" … ") + 1
+    form = " … ".join(text[slice(*span)] for span in report.spans[:parts])
+    return replace(report, form=form) if form.split() == report.form.split() else report
 
 
 def _breaks(constraint: Constraint, limit: int, before: str, after: str) -> bool:

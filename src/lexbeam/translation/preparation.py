@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from lexbeam.errors import (
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import JobGenerator
+from lexbeam.translation.keep import Kept, restore_white_space
 from lexbeam.translation.pipeline import translate_document
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.restoring import Hiding, Restoring
@@ -40,6 +41,8 @@ class Prepared:
     """What the document has to keep to."""
     found: SourceDemands
     restoring: Restoring
+    kept: Sequence[Kept]
+    """What is to be kept of the text as it was given."""
     signature: Signature
     prepare_as_given: Callable[[], Prepared]
     """Prepares the same with nothing hidden, should that be needed."""
@@ -52,7 +55,9 @@ class Prepared:
             as_given = self.prepare_as_given()
             as_given.document.effort.written += self.document.effort.written
             return (yield from as_given.translate())
-        return replace(restored, signature=self.signature, source=self.restoring.source.given)
+        given, asked = self.restoring.source.given, self.restoring.asked
+        spaced = restore_white_space(restored, given, self.kept, asked)
+        return replace(spaced, signature=self.signature, source=given)
 
 
 class Preparation:
@@ -123,7 +128,8 @@ class Preparation:
         nothing = Hiding.nothing(source.given, asked)
         as_given = partial(self._prepare_hiding, nothing, asked, settings, terms)
         signature = Signature.of(self._info, settings)
-        return Prepared(document, constraints, found, restoring, signature, as_given)
+        kept = terms.find_kept(source.given)
+        return Prepared(document, constraints, found, restoring, kept, signature, as_given)
 
 
 def _read_requests(given: Any) -> list[TextRequest]:
