@@ -64,11 +64,10 @@ def find_excess(document: Document) -> list[Excess]:
 def _move_to_others(document: Document, numbers: Sequence[int]) -> None:
     """Assign what is limited to the sentences in which something else has it anyway.
 
-    Those that have it for no such reason can do without. What the source demands stays with that.
+    Those that have it for no such reason can do without. A term of the source stays with that.
     """
-    if len(document.sentences) == 1 or any(
-        document.demands[number].asked.is_from_source for number in numbers
-    ):
+    asked = [document.demands[number].asked for number in numbers]
+    if len(document.sentences) == 1 or any(e.is_from_source and e.source_spans for e in asked):
         return
     wanting: list[SentenceState] = []
     spare: list[tuple[SentenceState, Piece]] = []
