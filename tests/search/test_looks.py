@@ -80,6 +80,46 @@ def test_more_room_is_never_too_much(algorithm: str, longest: int) -> None:
     assert len(found.tokens) <= longest
 
 
+@pytest.mark.parametrize("longest", [24, 40, 73])
+@pytest.mark.parametrize("algorithm", ["lookahead", "dba", "beam", "gbs"])
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_a_word_that_can_only_go_on_with_itself_is_not_begun(
+    beam_size: int, algorithm: str, longest: int
+) -> None:
+    """Token 5, which is avoided, is the only one that goes on with a word: nothing may follow."""
+
+    def chain(*parts: tuple[tuple[int, ...], ...], within: int | None = 0) -> Pattern:
+        return Pattern(tuple(tuple(map(Form, part)) for part in parts), within=within)
+
+    begins = Form((4, 3), first=True)
+    twice = Pattern(((Form((1, 0)), Form((4, 3)), Form((1,)), begins), (Form((3, 4)),)), within=0)
+    demands = [
+        chain(((5,), (3,), (3, 3)), ((4, 0),), within=None),
+        chain(((4, 0),), ((0,),), ((1,),)),
+        chain(((1, 4),), ((0,),), ((0,),), within=5),
+        twice,
+        twice,
+    ]
+    table = np.log(np.random.default_rng(6610).dirichlet(np.full(6, 0.7), 6))
+    boundary = [1, 1, 1, 1, 1, 0]
+    [[found]] = decode(
+        TableScorer(table, bos=0, eos=2, word_starts=boundary),
+        ["s"],
+        [demands],
+        [[(5,)]],
+        prefix=[[4, 3, 1]],
+        max_length=longest,
+        boundary=boundary,
+        beam_size=beam_size,
+        algorithm=algorithm,
+        lag=0.3,
+        stop="now",
+        aside=True,
+    )
+    assert all(found.met)
+    assert 5 not in found.tokens
+
+
 def test_where_there_is_room_plans_are_not_followed_in_every_step(
     monkeypatch: pytest.MonkeyPatch, searched_again: list[list[int]]
 ) -> None:

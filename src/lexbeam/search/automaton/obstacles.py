@@ -112,8 +112,23 @@ def has_filler(
     """Return whether there is a token in no phrase of a sentence that begins a word."""
     words = automaton.whole_words
     begins = np.ones(vocabulary_size, np.bool_) if words is None else words.boundary.copy()
-    begins[[*automaton.tries[sentence].alphabet, *ends]] = False
-    return bool(begins.any())
+    return _has_free(begins, automaton.tries[sentence], ends)
+
+
+def may_be_stuck(automaton: Automaton, sentence: int, ends: Sequence[int]) -> bool:
+    """Return whether a word that may not end may be unable to go on, too.
+
+    Not if there is a token in no phrase of the sentence that goes on with a word. Where words are
+    not known, all may end.
+    """
+    words = automaton.whole_words
+    return words is not None and not _has_free(~words.boundary, automaton.tries[sentence], ends)
+
+
+def _has_free(marks: BoolArray, trie: Trie, ends: Sequence[int]) -> bool:
+    """Return whether one of the marked tokens is in no phrase, and no end; changes the marks."""
+    marks[[*trie.alphabet, *ends]] = False
+    return bool(marks.any())
 
 
 class BlockedNodes:

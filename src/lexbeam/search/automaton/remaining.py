@@ -16,7 +16,7 @@ from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
 from lexbeam.search.automaton.need_tables import Needs, NeedTables
-from lexbeam.search.automaton.obstacles import has_filler
+from lexbeam.search.automaton.obstacles import has_filler, may_be_stuck
 from lexbeam.search.automaton.plans import Plans
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import always_works, is_placeable
@@ -82,6 +82,8 @@ class RemainingTokens:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
             if proven:  # A word may have to go on before the plan begins, if something is avoided.
+                if hindered and may_be_stuck(self._automaton, sentence, self._ends):
+                    self._may_be_stuck.add(sentence)
                 behind = layout.hard_size + hindered * _MOST_TO_GO_ON
                 return self._note_beginnings(sentence, behind) if layout.strict else behind
             if not proven and any(goal.exact for goal in layout.goals):
