@@ -158,7 +158,7 @@ def draw(random: Random, model: str | None = None) -> TextProblem:
         prefix,
         pool.settings(),
         ("placeholders", "markup", "urls", "emails") if is_kept else (),
-        pool.terms() if random.random() < 0.1 else (),
+        pool.terms(() if "<" in text else words) if random.random() < 0.1 else (),
         tuple(random.sample(SOURCES, 2)) if random.random() < 0.1 else (),
         malformed,
     )
@@ -204,8 +204,9 @@ class Pool:
         if random.random() < 0.3:
             at = random.randint(0, len(text))
             text = text[:at] + random.choice((*STRANGE, *KEPT)) + text[at:]
-        if random.random() < 0.1:
-            text += random.choice((" ", "\n", "\n\n")) + random.choice(SOURCES)
+        for _ in range(random.choice((1, 1, 2, 3)) if random.random() < 0.15 else 0):
+            again = text.split("\n")[0] if random.random() < 0.3 else random.choice(SOURCES)
+            text += random.choice((" ", "\n", "\n\n")) + again
         return text
 
     def item(self) -> Any:
@@ -280,9 +281,12 @@ class Pool:
             drawn["max_length"] = random.choice((1, 5, 20))
         return drawn
 
-    def terms(self) -> tuple[tuple[str, str], ...]:
-        """Return source words and their translations."""
-        sources = ("password", "button", "name", "server", "option", "house")
+    def terms(self, there: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Return source words and their translations: usual words, or words that are there."""
+        sources: Sequence[str] = ("password", "button", "name", "server", "option", "house")
+        words = sorted({word for word in there if word.isalpha() and len(word) > 2})
+        if len(words) >= 3 and self.random.random() < 0.5:
+            sources = words
         return tuple((each, self.phrase()) for each in self.random.sample(sources, 3))
 
 
