@@ -42,6 +42,7 @@ def check(problem: Problem) -> Iterator[Failure]:
             yield from check_outputs(problem, sentence, found[0])
             if problem.roomy:
                 yield from check_more_room(problem, sentence)
+                yield from check_neighbour(problem, sentence, found[0])
     possible = [each for each, found in zip(problem.sentences, alone, strict=True) if found]
     together: Outputs | Failure | None = [found for found in alone if found]
     if len(possible) > 1:
@@ -108,6 +109,23 @@ def check_more_room(problem: Problem, sentence: Sentence) -> Iterator[Failure]:
         decode(make_scorer(problem), **arguments(problem, [roomier]))
     except ConstraintError as error:
         yield Failure("more room is never too much", f"max_length {roomier.limit}: {error}")
+
+
+def check_neighbour(
+    problem: Problem, sentence: Sentence, alone: list[Hypothesis]
+) -> Iterator[Failure]:
+    """Check that another sentence, which demands a token many times, changes nothing."""
+    if not problem.neighbour or problem.settings.get("algorithm") == "cbs":
+        return
+    demands = ((problem.tokens[0],),) * problem.neighbour
+    other = Sentence(demands, limit=problem.neighbour + 5, source="s001")
+    try:
+        together = decode(make_scorer(problem), **arguments(problem, [sentence, other]))
+    except ConstraintError as error:
+        if error.sentence == 0:
+            yield Failure("a batch gives what its sentences give", f"refused: {error}")
+        return
+    yield from check_batch(together[:1], [alone])
 
 
 def check_best(

@@ -101,7 +101,8 @@ def _draw_roomy(random: Random, size: int, times: Sequence[int]) -> Problem:
     sentence = Sentence(tuple(demands), avoid, prefix, False, limit, "s000")
     seed = random.randrange(10_000)
     given = size, eos, seed, table, holds, marks, (sentence,), _narrow(random)
-    problem = Problem(*given, exhaustive=False, roomy=True)
+    neighbour = random.choice((0, 1, 20, 65, 130))
+    problem = Problem(*given, exhaustive=False, roomy=True, neighbour=neighbour)
     return _with_nothing(random, _tied(random, problem))
 
 

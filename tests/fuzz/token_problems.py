@@ -68,7 +68,10 @@ class Problem:
     rules_out: bool = False
     """Whether the model, a table, gives no probability at all to many tokens."""
     in_32_bits: bool = False
-    """Whether the model answers in 32 bits, as most models do."""
+    """Whether the model answers in 32 bits, as most models do, and names any tokens where none are
+    left."""
+    neighbour: int = 0
+    """How often the sentence beside a roomy one demands a token; 0: there is none."""
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -127,7 +130,10 @@ class Scorers:
 
 
 def answer_in_32_bits(scorer: Any) -> None:
-    """Round the numbers of a model to 32 bits, and let it answer in these."""
+    """Round the numbers of a model to 32 bits, and let it answer in these.
+
+    Where fewer tokens are left than were asked for, any are named, other ones in each row.
+    """
     exact, step = scorer.next_log_probs, scorer.step
 
     def next_log_probs(source: Any, prefix: Sequence[int]) -> Any:
@@ -135,6 +141,9 @@ def answer_in_32_bits(scorer: Any) -> None:
 
     def step_in_32_bits(*args: Any, **more: Any) -> Any:
         top_scores, top_ids, ask_scores, *others = step(*args, **more)
+        any_ids = np.add.outer(np.arange(len(top_ids)), np.arange(top_ids.shape[1]))
+        any_ids = any_ids % scorer.vocabulary_size
+        top_ids = np.where(top_scores > -np.inf, top_ids, any_ids)
         return top_scores.astype(np.float32), top_ids, ask_scores.astype(np.float32), *others
 
     scorer.next_log_probs, scorer.step = next_log_probs, step_in_32_bits
@@ -258,6 +267,8 @@ def _simpler_models(problem: Problem) -> Iterator[Problem]:
         yield replace(problem, rules_out=False)
     if problem.in_32_bits:
         yield replace(problem, in_32_bits=False)
+    if problem.neighbour > 1:
+        yield replace(problem, neighbour=problem.neighbour // 2)
 
 
 def _simpler_sentences(sentence: Sentence) -> Iterator[Sentence]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search import Form, Pattern, decode
 from lexbeam.search.automaton import followed_plans
 from lexbeam.search.automaton.trace import trace
+from lexbeam.search.scorer import Scores
 from lexbeam.testing import HistoryScorer, TableScorer
 
 
@@ -310,3 +312,72 @@ def test_a_beginning_behind_which_nothing_can_be_said_is_not_taken(longest: int)
     )
     assert found[0][0].tokens[:1] == [0]
     assert all(found[0][0].met)
+
+
+def test_a_sentence_is_planned_alike_whatever_the_bits_of_its_neighbours() -> None:
+    """With more than 64 bits in the batch, plans were followed for half as long."""
+    phrases = [[2], [2, 4], [3, 3], [3, 3], [4, 3, 3], [2], [2, 2], [3], [3, 3, 3], [3], [3, 3]]
+    phrases += [[3], [2]]
+    scorer = HistoryScorer(5, bos=0, eos=1, seed=64)
+    [alone] = decode(scorer, [0], [phrases], [[[4, 3, 4]]], max_length=19)
+    for number in (65, 129):
+        beside, limits = [phrases, [[2]] * number], [19, number + 5]
+        found, _ = decode(scorer, [0, 0], beside, [[[4, 3, 4]], []], max_length=limits)
+        assert found == alone
+
+
+def test_a_neighbour_that_may_be_late_gives_a_sentence_no_more_candidates() -> None:
+    def ones(*parts: list[int], **more: Any) -> Pattern:
+        """Return a pattern of nothing but token 1, each form so many times."""
+        made = (tuple(Form((1,) * abs(n), first=n < 0) for n in forms) for forms in parts)
+        return Pattern(tuple(made), **more)
+
+    table = np.array([[0.0, -np.inf], [0.0, -np.inf]])
+    scorer = TableScorer(table, bos=0, eos=0, word_starts=[True, True])
+    chain = ones([2], [1, 2], [1, 3], within=3)
+    spelled = ones([2, 2, 1], within=0, may_overlap=True)
+    asked: list[Any] = [(1,), (1,), chain, (1,), (1, 1), spelled, chain, (1, 1)]
+    asked += [ones([6], [-2, 1], last=True), spelled]
+    late = [ones([1], [2])] * 3
+    given: dict[str, Any] = {"beam_size": 2, "prune": None, "boundary": [True, True], "nbest": 10}
+    [alone] = decode(scorer, [0], [asked], max_length=14, **given)
+    _, found = decode(scorer, [0, 0], [late, asked], max_length=[9, 14], **given)
+    assert found == alone
+
+
+class Filled(HistoryScorer):
+    """Names the same token wherever fewer are left than are asked for."""
+
+    fill = 0
+
+    def step(self, *args: Any, **more: Any) -> Scores:
+        """Score what may follow."""
+        scores = super().step(*args, **more)
+        ids = np.where(scores.top_scores == -np.inf, self.fill, scores.top_ids)
+        return scores._replace(top_ids=ids)
+
+
+def test_it_does_not_matter_what_is_named_where_no_token_is_left() -> None:
+    def once(*tokens: int) -> Pattern:
+        return Pattern(((Form(tokens),),), may_overlap=True, exact=True)
+
+    phrases: list[Any] = [(5, 3), (5, 4), (5,), (5, 5), *[once(5, 5, 5)] * 4, (5,), (3,), (3,)]
+    phrases += [(5, 5), (5, 5, 5), (2, 5), once(4, 5), (4,)]
+    found = []
+    for fill in range(6):
+        scorer = Filled(6, bos=0, eos=1, seed=7)
+        scorer.fill = fill
+        found.append(decode(scorer, [0], [phrases], [[(4, 2), (2, 2)]], max_length=19))
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("avoid", [[], [[4, 4, 4]]])
+def test_patterns_that_a_caller_tells_apart_are_met_by_one_occurrence(avoid: Any) -> None:
+    """They were given the same number where anything was avoided, and demanded twice."""
+    scorer = HistoryScorer(5, bos=0, eos=1, seed=3)
+    twice = [Pattern(((Form((3,)),),), demand=number) for number in (0, 1)]
+    [[found]] = decode(scorer, [0], [twice], [avoid], max_length=1)
+    assert found.tokens == [3]
+    exact = [replace(each, may_overlap=True, exact=True) for each in twice]
+    [[found]] = decode(scorer, [0], [exact], [avoid], max_length=8)
+    assert found.tokens.count(3) == 1

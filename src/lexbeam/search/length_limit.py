@@ -38,6 +38,8 @@ class LengthLimit:
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
         self._helpful: IntArray | None = None
+        # What another sentence of the batch needs must change nothing. # shape: (sentences,)
+        self._may_be_late = np.zeros(len(limits), np.bool_)
         self.looks = Looks(remaining, len(limits), looks_away)
         self._least_spare = np.full(len(limits), NEVER)
         self._find_first_steps()
@@ -98,9 +100,14 @@ class LengthLimit:
             self._look_at_hypotheses(here, sentence)
         if not self.tight or self._remaining is None:
             return 0
-        left = (self.limits - self._step - 1)[sentence]
-        may_be_late = self._remaining.may_be_late(here, self.looks.sentences[sentence], left)
-        return int(self._remaining.alphabets.max(initial=0)) if may_be_late else 0
+        alphabets = self._remaining.alphabets[self.looks.sentences]
+        self._may_be_late = (self._step >= self._tight_from) & (alphabets > 0)
+        for place in np.flatnonzero(self._may_be_late).tolist():
+            rows = np.flatnonzero(sentence == place)
+            left = np.full(len(rows), self.limits[place] - self._step - 1)
+            given = int(self.looks.sentences[place]), here.take(rows), left
+            self._may_be_late[place] = len(rows) > 0 and self._remaining.may_be_late(*given)
+        return int(alphabets[self._may_be_late].max(initial=0))
 
     def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
         """Return tokens without which some hypotheses could not go on, beside asked ones.
@@ -164,7 +171,7 @@ class LengthLimit:
         more = self._helpful_tokens(automaton, here, sentence)
         if not more.size:
             return tokens, targets
-        more = np.where((self._step < self._tight_from[sentence])[:, None], PAD, more)
+        more = np.where(self._may_be_late[sentence, None], more, PAD)
         again = (more[:, :, None] == tokens[:, None, :]).any(axis=2)
         more = np.where(again, PAD, more)
         new_targets = automaton.follow(here.node[:, None], more)
@@ -205,17 +212,18 @@ class LengthLimit:
                 is_late[row, column] &= ~self._ends[ids[row, column]]
             return is_late
 
-        rows = np.arange(len(tokens))
+        rows, top_ids = np.arange(len(tokens)), scores.top_ids
+        top_ids = np.where(scores.top_scores > -np.inf, top_ids, PAD)  # These may be any.
         # A sentence alone is proposed as many more as its own phrases have tokens.
         proposed = most + self._remaining.alphabets[self.looks.sentences[sentence]]
         # Where needs are tabulated, to know them is no work.
         if self._remaining.is_tabulated(self.looks.sentences[sentence]):
-            is_late = late(rows, np.concatenate((scores.top_ids, tokens), axis=1))
-            width = scores.top_ids.shape[1]
+            is_late = late(rows, np.concatenate((top_ids, tokens), axis=1))
+            width = top_ids.shape[1]
             in_time, closed = ~is_late[:, :width], is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
-            in_time, closed = _first_in_time(scores.top_ids, tokens, late, most, proposed)
+            in_time, closed = _first_in_time(top_ids, tokens, late, most, proposed)
         in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         if helpful:  # They are asked for in case that nothing else is at hand.
@@ -245,7 +253,9 @@ class LengthLimit:
         From then on each has a token after which there is room for what is missing.
         """
         assert self._remaining is not None
-        rows = np.flatnonzero(self._step == self._tight_from[sentence])
+        rows = np.flatnonzero(
+            self._may_be_late[sentence] & (self._step == self._tight_from[sentence])
+        )
         if len(rows):
             self._remaining.needs(here.take(rows), self.looks.sentences[sentence[rows]])
 
@@ -255,9 +265,7 @@ class LengthLimit:
         ``sentence`` is counted among those that are left. # shape: as the states, (states,)
         """
         assert self._remaining is not None
-        may_be = self._step >= self._tight_from
-        if forced is not None:
-            may_be &= ~forced
+        may_be = self._may_be_late if forced is None else self._may_be_late & ~forced
         late = may_be[sentence]
         rows = late.nonzero()[0]
         if len(rows):

@@ -341,7 +341,7 @@ def _without_avoided_forms(
     alike: dict[Pattern, dict[Pattern, int]] = {}
 
     def keep(asked: Pattern, left: Pattern) -> None:
-        asked_for = alike.setdefault(left, {})
+        asked_for = alike.setdefault(replace(left, demand=0), {})
         kept.append(replace(left, demand=asked_for.setdefault(asked, len(asked_for))))
 
     for number, constraint in enumerate(request.phrases):

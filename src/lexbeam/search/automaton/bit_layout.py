@@ -120,6 +120,11 @@ class BitLayout:
     """Those of them that can't be given up."""
 
     @property
+    def arrays(self) -> int:
+        """How many arrays a set of its bits takes (`arrays.Bits`)."""
+        return max(-(-self.wanted // 64), 1)
+
+    @property
     def strict(self) -> bool:
         """Whether the output has to begin with one of some forms."""
         return any(goal.strict for goal in self.goals)

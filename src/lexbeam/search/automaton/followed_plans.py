@@ -22,7 +22,7 @@ _WIDTH = 128
 
 _MOST_WORK = 1_000_000
 """Tokens that may be tried to find a short output of a sentence, times the parts of its
-constraints. A third of it may be tried to follow plans."""
+constraints and the arrays that a set of its bits takes. A third may be tried to follow plans."""
 
 _SHARE = 64
 """This part of what is left of the tries may be made at a time."""
@@ -44,8 +44,8 @@ class FollowedPlans:
         self._moves = Moves(automaton, sentence, tokens, self._enough)
         self._known: dict[Key, int] = {}
         self._behind_fillers: dict[Key, int] = {}  # the lengths of plans that begin with fillers
-        parts = len(automaton.layouts[sentence].hard_tokens)
-        self._most_tries = _MOST_WORK // (max(parts, 1) * automaton.bit_arrays)
+        layout = automaton.layouts[sentence]
+        self._most_tries = _MOST_WORK // (max(len(layout.hard_tokens), 1) * layout.arrays)
         self._tries_left = self._most_tries // 3
         self._least_refused = 0  # what was too long when nothing was short enough to be followed
 

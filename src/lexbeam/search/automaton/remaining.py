@@ -191,18 +191,12 @@ class RemainingTokens:
         """
         return self.follows_plans(sentence) and self.plan(sentence).has_much_time
 
-    def may_be_late(self, states: States, sentences: IntArray, left: IntArray) -> bool:
-        """Return whether any of the hypotheses might need more tokens than are left after one.
+    def may_be_late(self, sentence: int, states: States, left: IntArray) -> bool:
+        """Return whether any hypothesis of a sentence might need more than is left after a token.
 
         It is quickly said where a plan takes the place of exact numbers.
         """
-        for sentence in np.unique(sentences).tolist():
-            rows = np.flatnonzero(sentences == sentence)
-            if self._solve(sentence) is not None:
-                return True
-            if self.plan(sentence).may_be_late(states.take(rows), left[rows]):
-                return True
-        return False
+        return self._solve(sentence) is not None or self.plan(sentence).may_be_late(states, left)
 
     def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
         """Return the need of one hypothesis of one sentence.

@@ -44,9 +44,7 @@ class Tables:
         self.eos = -1 if eos is None else eos
         self.layouts = [lay_out_bits(each, words, i) for i, each in enumerate(constraints)]
         self.sizes = np.array([layout.size for layout in self.layouts], dtype=np.int64)
-        self.bit_arrays = max(
-            -(-max((layout.wanted for layout in self.layouts), default=0) // 64), 1
-        )
+        self.bit_arrays = max((layout.arrays for layout in self.layouts), default=1)
         """How many arrays a set of bits takes (`arrays.Bits`)."""
         self._hard_sizes = np.array([layout.hard_size for layout in self.layouts])
         self.tries = self._make_tries(constraints, avoided, can_hold)
