@@ -137,3 +137,11 @@ def test_compounds_are_not_avoided_one_by_one(translator: lexbeam.Translator) ->
         assert not matches(found.text, word, "start", compound=True)
     source = "The file system is full."
     assert "Datei" not in translator.translate(source, avoid=[compound("Datei")]).text
+
+
+def test_what_was_found_by_chance_is_not_lost_when_a_term_is_given_up() -> None:
+    """*wird* was in the output already, so that it was not searched for again without the term."""
+    glossary = lexbeam.Glossary.from_terms({"file": ["Akte"], "water": ["Nass"]}, compounds=True)
+    text = "more. Vancouver, and is file accessed via scheduled water taxis"
+    result = lexbeam.load().translate(text, ["wird"], glossary=glossary)
+    assert result.constraints[0].met

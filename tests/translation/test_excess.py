@@ -122,3 +122,49 @@ def test_terms_keep_to_the_limit_of_a_caller(
     result = translator.translate(text, constraints=asked, glossary=glossary)
     assert times(result.text, "Datei") == count
     assert all(report.met for report in result.constraints)
+
+
+LINES = "The house is old.\nThe file is open."
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "that %PRODUCTNAME crashed when last run. %PRODUCTNAME",
+        "%PRODUCTNAME merge. Options ▸ %PRODUCTNAME Writer ▸ Mail Merge Email.",
+    ],
+)
+def test_a_free_translation_that_says_something_kept_too_often_is_searched_again(
+    source: str,
+) -> None:
+    """It was taken for one that had been searched with what is kept, which it had uncounted."""
+    result = lexbeam.load().translate(source, keep=["%PRODUCTNAME"])
+    assert times(result.text, "%PRODUCTNAME") == 2
+    assert result.constraints[0].met
+
+
+def test_other_translations_than_the_best_keep_to_limits() -> None:
+    asked: list[Any] = [{"text": "Haus", "exactly": 1}, {"order": ["neue", "Haus"]}]
+    result = lexbeam.load().translate("The house is old.", asked, nbest=10)
+    assert len(result.nbest) > 2
+    for each in result.nbest:
+        assert times(each.text, "Haus") == 1
+        assert all(report.met for report in each.constraints)
+
+
+@pytest.mark.parametrize("soft", [0, 1, 50])
+def test_what_was_given_up_is_in_the_way_of_no_limit(soft: float) -> None:
+    asked: list[Any] = [{"text": "Die", "at_most": 1}, {"order": ["alt", "Die Akte"]}]
+    result = lexbeam.load().translate(LINES, [*asked, {"text": "Die Akte ist", "soft": soft}])
+    assert times(result.text, "Die") == 1
+    assert all(report.met for report in result.constraints[:2])
+
+
+@pytest.mark.parametrize("limit", [{"at_most": 2}, {"at_most": 3}, {"exactly": 2}])
+def test_a_limit_leaves_room_for_what_others_say_of_it(limit: dict[str, int]) -> None:
+    """The first sentence was allowed all of it, though the second one has some in a phrase."""
+    asked: list[Any] = ["altes Haus", "neue Datei", {"any": ["Haus", "Datei"], **limit}]
+    result = lexbeam.load().translate(LINES, asked)
+    assert all(report.met for report in result.constraints)
+    said = times(result.text, "Haus") + times(result.text, "Datei")
+    assert said <= max(limit.values())

@@ -149,7 +149,13 @@ def test_what_is_invented_is_searched_for_in_a_few_turns_and_beside_few_constrai
 
 def let_words_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every sentence have something to avoid, and nothing else to be repaired."""
-    for name in ("_respell_missing", "_require_more", "recount", "limit_excess"):
+    for name in (
+        "_respell_missing",
+        "_require_more",
+        "recount",
+        "limit_excess",
+        "limit_alternatives",
+    ):
         monkeypatch.setattr(repairing, name, lambda *_: False)
     monkeypatch.setattr(repairing, "find_excess", lambda _: [])
     monkeypatch.setattr(repairing, "_avoid_what_came_back", lambda *_: True)

@@ -15,12 +15,13 @@ from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spoilt import is_spoilt, may_search_again
 
 
-def searched(length: int, steps: int) -> tuple[Document, SentenceState]:
+def searched(length: int, steps: int, is_free: bool = False) -> tuple[Document, SentenceState]:
     """Return a sentence of 6 tokens that has to say 3 and begins with 2."""
     spelling, longer = SimpleNamespace(ids=(1, 2, 3)), SimpleNamespace(ids=(1,) * 9)
     sentence = SimpleNamespace(
         source=(7,) * 6,
         best=Hypothesis([8] * length, -2.0, -60.0, [], True, steps=steps),
+        is_free=is_free,
         searched=[],
         sought=[],
         assigned=[SimpleNamespace(unit=0, first=0, last=1)],
@@ -50,3 +51,7 @@ def test_a_sentence_is_not_searched_again_when_much_has_been_searched() -> None:
     assert may_search_again(document, sentence)
     document.effort.written = 200.0
     assert not may_search_again(document, sentence)
+
+
+def test_a_free_translation_that_ran_on_says_nothing_of_a_search_with_constraints() -> None:
+    assert may_search_again(*searched(25, 25, is_free=True))

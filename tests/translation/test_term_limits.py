@@ -155,3 +155,37 @@ def test_a_term_that_a_mark_goes_on_elsewhere_has_a_place_of_its_own(
     begun = translator.translate("button.", [once], prefix="zu sein.\u0301")
     assert begun.text.startswith("zu sein.\u0301")
     assert begun.text.count("zu sein.") == 2
+
+
+@pytest.mark.parametrize("compounds", [False, True])
+def test_a_term_does_not_drive_the_same_word_out_of_other_sentences(
+    translator: lexbeam.Translator, compounds: bool
+) -> None:
+    """*Gebäude* translates *building*, too: it became *Gebäudebild*."""
+    glossary = Glossary.from_terms({"house": "Gebäude"}, compounds=compounds)
+    text = "The building is old.\nThe house is new."
+    result = translator.translate(text, glossary=glossary)
+    assert result.text == "Das Gebäude ist alt.\nDas Gebäude ist neu."
+    (report,) = result.constraints
+    assert report.span == (25, 32)
+
+
+@pytest.mark.parametrize("nbest", [1, 2])
+def test_a_term_is_in_its_own_sentence_though_a_caller_has_it_in_another(
+    translator: lexbeam.Translator, nbest: int
+) -> None:
+    glossary = Glossary.from_terms({"house": "Gebäude"})
+    text = "The building is old.\nThe house is new."
+    asked = ["Das Gebäude ist alt"]
+    result = translator.translate(text, asked, glossary=glossary, nbest=nbest)
+    assert result.text == "Das Gebäude ist alt.\nDas Gebäude ist neu."
+    assert [report.span for report in result.constraints] == [(0, 19), (25, 32)]
+
+
+def test_a_limit_is_kept_where_something_soft_is_given_up(translator: lexbeam.Translator) -> None:
+    """The sentence was searched again without what was soft, and said the word once more."""
+    text = "Tom is happy with it.\nTom isn't happy to be here."
+    asked: list[Any] = [{"text": "glücklich", "exactly": 1}, {"text": "Haus", "soft": 3}]
+    result = translator.translate(text, asked)
+    assert result.text.count("glücklich") == 1
+    assert result.constraints[1].dropped

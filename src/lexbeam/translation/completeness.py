@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from lexbeam.constraints.matching import find_all, find_excess
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.word_boundaries import word_end
@@ -10,19 +12,21 @@ from lexbeam.translation.sentence import SentenceState
 
 
 def has_everything(
-    document: Document, sentence: SentenceState, hypothesis: Hypothesis, but_left: bool = False
+    document: Document,
+    sentence: SentenceState,
+    hypothesis: Hypothesis,
+    but: Collection[int] = (),
 ) -> bool:
     """Return whether a hypothesis has its prefix and what is assigned, and nothing too often.
 
-    ``but_left`` says that it need not have what is left to the model.
+    It need not have the units ``but`` which all is there.
     """
     if not sentence.prefix.begins(hypothesis.tokens):
         return False
     text = document.text_of(sentence, hypothesis)
     if _goes_on_with_prefix(sentence, text) or document.avoidance.find(text):
         return False
-    left = sentence.left if but_left else ()
-    assigned = [piece for piece in sentence.assigned if piece.unit not in left]
+    assigned = [piece for piece in sentence.assigned if piece.unit not in but]
     numbers = sorted({document.units[piece.unit] for piece in assigned})
     wanted = [
         document.demand(piece.unit).surface.cut(piece.first, piece.last) for piece in assigned

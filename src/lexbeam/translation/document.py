@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
-from lexbeam.constraints.matching import Occurrence, find_all, find_excess
+from lexbeam.constraints.matching import Occurrence, find_all
 from lexbeam.errors import ConstraintError, InputError, Subject, quoted
 from lexbeam.search.arrays import Tokens
 from lexbeam.search.automaton.patterns import Pattern
@@ -289,11 +289,6 @@ class Document:
         """Return where a text keeps to each demand; ``starts`` are those of its parts."""
         surfaces = [demand.surface for demand in self.demands]
         return find_all(text, surfaces, begun(self.sentences, starts))
-
-    def find_excess(self, text: str, starts: Sequence[int]) -> list[int]:
-        """Return the numbers of the demands that a text meets more often than they allow."""
-        surfaces = [demand.surface for demand in self.demands]
-        return find_excess(text, surfaces, begun(self.sentences, starts))
 
 
 def _refuse_too_long(demands: Sequence[SpelledConstraint], limit: int | None) -> None:

@@ -61,7 +61,7 @@ def search_edited(
     for sentence, found in zip(sentences, patterns, strict=True):
         outputs = next(answers) if found else []
         made = [each for each in outputs if each.finished and found and _is_edited(each, *found)]
-        good = [each for each in made if has_everything(document, sentence, each, but_left=True)]
+        good = [each for each in made if has_everything(document, sentence, each, sentence.left)]
         edited.append(good[:KEPT])
     return edited
 

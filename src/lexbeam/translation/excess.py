@@ -9,6 +9,7 @@ search can count, the phrase is asked for less often besides.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,6 +25,7 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.gathering import move
 from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.spelled import SpelledConstraint
+from lexbeam.translation.too_often import find_excessive, limits_of_term
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def find_excess(document: Document) -> list[Excess]:
     """Return what the text of a document has too often, equal demands together."""
     if all(demand.asked.at_most is None for demand in document.demands):
         return []
-    found = document.find_excess(*document.join([each.best for each in document.sentences]))
+    found = find_excessive(document, *document.join([each.best for each in document.sentences]))
     equal: dict[object, list[int]] = {}
     for number in found:
         equal.setdefault(document.demands[number].surface.once, []).append(number)
@@ -64,7 +66,7 @@ def find_excess(document: Document) -> list[Excess]:
 def _move_to_others(document: Document, numbers: Sequence[int]) -> None:
     """Assign what is limited to the sentences in which something else has it anyway.
 
-    Those that have it for no such reason can do without. A term of the source stays with that.
+    Those that have it for no such reason can do without. What the source demands stays with that.
     """
     asked = [document.demands[number].asked for number in numbers]
     if len(document.sentences) == 1 or any(e.is_from_source and e.source_spans for e in asked):
@@ -93,15 +95,26 @@ def _said_by_others(
 def _allowed(document: Document, numbers: Sequence[int]) -> tuple[int, ...]:
     """Return how often each sentence may say some equal demands.
 
-    What they may occur beyond what is assigned goes to the first sentences that say it more often;
-    to one that need not say it only if that is enough.
+    What they may occur beyond what is assigned, or within all else that has to be said, goes to the
+    first sentences that say it more often; to one that need not say it only if that is enough.
     """
+    own_limits = limits_of_term(document, numbers[0])
+    if own_limits is not None:
+        return tuple(sys.maxsize if limit is None else limit for limit in own_limits)
     demands = [document.demands[number] for number in numbers]
-    assigned = [
-        sum(document.units[piece.unit] in numbers for piece in sentence.assigned)
+    pieces = [
+        [piece for piece in sentence.assigned if document.units[piece.unit] in numbers]
         for sentence in document.sentences
     ]
-    left = sum(demand.asked.at_most or 0 for demand in demands) - sum(assigned)
+    assigned = list(map(len, pieces))
+    needed = [
+        max(len(own), _said_by_others(document, sentence, demands[0], own))
+        for sentence, own in zip(document.sentences, pieces, strict=True)
+    ]
+    most = sum(demand.asked.at_most or 0 for demand in demands)
+    if sum(needed) <= most:
+        assigned = needed
+    left = most - sum(assigned)
     allowed = []
     for sentence, own in zip(document.sentences, assigned, strict=True):
         text = document.text_of(sentence, sentence.best)
@@ -136,7 +149,8 @@ def _limit(document: Document, sentence: SentenceState, excess: Excess, allowed:
         [piece for piece in pieces if document.units[piece.unit] in excess.numbers]
         for pieces in (sentence.searched, sentence.sought)
     )
-    if is_new or (sought and not (excess.was_limited and searched == sought)):
+    has_counted = excess.was_limited and searched == sought and not sentence.is_free
+    if is_new or (sought and not has_counted):
         for number in excess.numbers:
             document.demands[number] = replace(document.demands[number], is_limited=True)
         return True
@@ -159,6 +173,26 @@ def _ask_for(sentence: SentenceState, own: Sequence[Piece], copies: int) -> bool
     sentence.covered |= {piece.unit for piece in own[max(copies, 0) :]}
     sentence.repeated[own[0]] = max(copies - len(own), 0)
     return before != (sentence.covered, +sentence.repeated)
+
+
+def limit_alternatives(document: Document, sentence: SentenceState) -> bool:
+    """Let the search keep to limits that other translations of a sentence break, not its best one.
+
+    Return whether there was anything to do.
+    """
+    texts = [document.text_of(sentence, each) for each in sentence.hypotheses]
+    changed = False
+    for piece in sentence.assigned if len(texts) > 1 else ():
+        demand = document.demand(piece.unit)
+        if demand.is_limited or demand.asked.at_most is None:
+            continue
+        first, *others = (demand.surface.find(t, len(t), sentence.starts) for t in texts)
+        if max(map(len, others)) > len(first):
+            numbers = enumerate(document.demands)
+            for number in [i for i, d in numbers if d.surface.once == demand.surface.once]:
+                document.demands[number] = replace(document.demands[number], is_limited=True)
+            changed = True
+    return changed
 
 
 def leave_to_others(document: Document, excess: Sequence[Excess]) -> bool:
@@ -233,7 +267,7 @@ def _learn_or_avoid(
     demand = document.demands[excess.numbers[0]]
     own = excess.pieces(document, sentence)
     is_free = all(piece.unit in sentence.covered for piece in own)
-    needed = _needed(document, sentence, own if is_free else ())
+    needed = _needed(document, sentence, own if is_free else (), is_free)
     before = len(sentence.avoid), len(demand.spellings)
     banned = [way.ids for way in demand.spellings if is_free and not way.apart]
     for said in _read(document, sentence, needed, found):
@@ -249,12 +283,17 @@ def _learn_or_avoid(
     return before != (len(sentence.avoid), len(document.demands[excess.numbers[0]].spellings))
 
 
-def _needed(document: Document, sentence: SentenceState, but: Sequence[Piece]) -> list[Spelling]:
-    """Return what a sentence has to say, but for some of it, and what it begins with."""
+def _needed(
+    document: Document, sentence: SentenceState, but: Sequence[Piece], but_soft: bool = False
+) -> list[Spelling]:
+    """Return what a sentence has to say, but for some of it, and what it begins with.
+
+    ``but_soft`` leaves out what may be given up: a limit does not give way to that.
+    """
     ways = [
         way
         for piece in sentence.assigned
-        if piece not in but
+        if piece not in but and not (but_soft and document.is_soft(piece.unit))
         for way in document.demand(piece.unit).shown(piece.first, piece.last)
     ]
     return [*ways, *sentence.prefix.spellings]

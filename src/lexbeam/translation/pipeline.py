@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.counting import find_met
+from lexbeam.constraints.matching import Occurrence
 from lexbeam.errors import ConstraintError, quoted, times
 from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.alignment import align_document
@@ -19,12 +20,13 @@ from lexbeam.translation.effort import counted
 from lexbeam.translation.free_first import search_sentences
 from lexbeam.translation.jobs import JobGenerator
 from lexbeam.translation.nbest import best_choices, worth_showing
-from lexbeam.translation.placement import assign_known, place_missing
+from lexbeam.translation.placement import assign_known, find_in_own_sentences, place_missing
 from lexbeam.translation.repair import drop_unmet_soft, repair
 from lexbeam.translation.results import Alternative, Translation
 from lexbeam.translation.sentence import begun
 from lexbeam.translation.spelled import SpelledConstraint
 from lexbeam.translation.terms_in_source import score_sentences
+from lexbeam.translation.too_often import find_excessive
 
 
 def translate_document(document: Document) -> JobGenerator[Translation]:
@@ -61,7 +63,31 @@ def _translation(document: Document, costs: Mapping[int, float]) -> Translation:
         for choice in best_choices(scores, document.settings.nbest)
     ]
     _refuse_unmet(document, best[0])
+    best = [each for each in best if _keeps_as_much(each, best[0])]
     return Translation(**vars(best[0]), nbest=worth_showing(best))
+
+
+def _in_own_sentences(
+    document: Document, text: str, starts: Sequence[int], found: Sequence[list[Occurrence]]
+) -> list[list[Occurrence]]:
+    """Return what was found, but of what the source demands in the sentences of their sources."""
+    if len(document.sentences) == 1:
+        return list(found)
+    own = find_in_own_sentences(document, text, starts, found)
+    return [
+        mine if demand.asked.is_from_source else each
+        for demand, mine, each in zip(document.demands, own, found, strict=True)
+    ]
+
+
+def _keeps_as_much(alternative: Alternative, best: Alternative) -> bool:
+    """Return whether a translation meets what the best one meets, but for what may be dropped.
+
+    Only what is best is searched for again where its text lacks something.
+    """
+    reports = zip(alternative.constraints, best.constraints, strict=True)
+    is_met = all(own.met or own.dropped or not other.met for own, other in reports)
+    return is_met and {*alternative.unavoided} <= {*best.unavoided}
 
 
 def _refuse_unmet(document: Document, best: Alternative) -> None:
@@ -104,7 +130,8 @@ def _alternative(
     demands = _as_given(document)
     surfaces = [demand.surface for demand in demands]
     occurrences = find_met(text, surfaces, begun(document.sentences, starts))
-    excessive = set(document.find_excess(text, starts))
+    occurrences = _in_own_sentences(document, text, starts, occurrences)
+    excessive = set(find_excessive(document, text, starts))
     reports = [
         demand.report(text, found, costs.get(number), number in excessive)
         for number, (demand, found) in enumerate(zip(demands, occurrences, strict=True))

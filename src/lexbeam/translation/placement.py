@@ -133,9 +133,8 @@ def _assign_as_found(document: Document, tried_soft: set[int]) -> list[int]:
     """
     text, starts = document.join([sentence.best for sentence in document.sentences])
     sources = _sentences_of_sources(document)
-    assigned, missing = assign_found(
-        document.units, _find(document, text, starts, sources), starts, sources
-    )
+    found = find_in_own_sentences(document, text, starts, document.find(text, starts))
+    assigned, missing = assign_found(document.units, found, starts, sources)
     in_parts = _assign_parts(document, assigned)
     missing = [unit for unit in missing if unit not in in_parts]
     dropped = tried_soft.intersection(missing)
@@ -176,35 +175,32 @@ def _sentences_of_sources(document: Document) -> dict[int, int]:
     )
 
 
-def _find(
-    document: Document, text: str, starts: Sequence[int], sources: Mapping[int, int]
+def find_in_own_sentences(
+    document: Document, text: str, starts: Sequence[int], found: Sequence[list[Occurrence]]
 ) -> list[list[Occurrence]]:
-    """Return the occurrences of each demand; all of what has a limit and a source.
+    """Return what was found of each demand, in the sentences of its sources where these are known.
 
-    Those in the sentences of the source are the ones to keep, wherever others may be. ``sources``
-    are the sentences of units whose source is known.
+    What the source demands is nowhere else; what a caller asks for may be.
     """
-    found = document.find(text, starts)
     own: defaultdict[int, list[int]] = defaultdict(list)
-    for unit, sentence in sources.items():
+    for unit, sentence in _sentences_of_sources(document).items():
         own[document.units[unit]].append(sentence)
     equal: defaultdict[Constraint, list[int]] = defaultdict(list)
     for number, demand in enumerate(document.demands):
         equal[demand.surface.once].append(number)
-    began = begun(document.sentences, starts)
+    began, in_own = begun(document.sentences, starts), list(found)
     for once, numbers in equal.items():
-        is_limited = document.demands[numbers[0]].asked.at_most is not None
-        if not any(number in own for number in numbers) or (len(numbers) == 1 and not is_limited):
+        if not any(number in own for number in numbers):
             continue
-        occurrences = once.find(text, len(text), began)
-        if len(numbers) == 1:
-            found[numbers[0]] = occurrences
-            continue
-        wanted = [(document.demands[number].asked.count, own[number]) for number in numbers]
-        shared = share_occurrences(occurrences, wanted, starts)
+        wanted = [
+            (0 if asked.is_from_source and number in own else asked.count, own[number])
+            for number in numbers
+            for asked in [document.demands[number].asked]
+        ]
+        shared = share_occurrences(once.find(text, len(text), began), wanted, starts)
         for number, taken in zip(numbers, shared, strict=True):
-            found[number] = taken
-    return found
+            in_own[number] = taken
+    return in_own
 
 
 def share_occurrences(
@@ -214,8 +210,9 @@ def share_occurrences(
 ) -> list[list[Occurrence]]:
     """Return the occurrences of each of some equal constraints.
 
-    ``wanted`` says of each how many, and in which sentences: there they are taken first, so that
-    none takes what is another's own. ``starts`` are the offsets at which the sentences begin.
+    ``wanted`` says of each in which sentences it should be: there they are taken first, so that
+    none takes what is another's own. It also says how many are taken, if need be from elsewhere.
+    ``starts`` are the offsets at which the sentences begin.
     """
     left = [(each, bisect_right(starts, each[0][0]) - 1) for each in occurrences]
     taken: list[list[Occurrence]] = [[] for _ in wanted]
@@ -233,8 +230,16 @@ def share_occurrences(
 
 
 def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerator[None]:
-    """Assign each missing unit to the sentence that loses least by it, as drafts show."""
+    """Assign each missing unit to the sentence that loses least by it, as drafts show.
+
+    What the source demands belongs to the sentence in which it stands.
+    """
+    own = _sentences_of_sources(document)
     asked = {unit: document.demand(unit).asked.once for unit in missing}
+    for unit in [each for each in missing if document.demand(each).asked.is_from_source]:
+        if unit in own:
+            document.sentences[own[unit]].assigned.append(document.whole(unit))
+            del asked[unit]
     different = {constraint: unit for unit, constraint in asked.items()}
     last = len(document.sentences) - 1
     most = max(document.effort.left_in_free / OF_TRIALS, FEW_TRIALS)

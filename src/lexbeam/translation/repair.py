@@ -17,13 +17,22 @@ from lexbeam.search.automaton.patterns import Beginning
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.subsequences import find_subsequence
 from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.completeness import has_everything
 from lexbeam.translation.document import Document
-from lexbeam.translation.excess import Excess, find_excess, leave_to_others, limit_excess, recount
+from lexbeam.translation.excess import (
+    Excess,
+    find_excess,
+    leave_to_others,
+    limit_alternatives,
+    limit_excess,
+    recount,
+)
 from lexbeam.translation.jobs import Job, JobGenerator
-from lexbeam.translation.sentence import SentenceState
+from lexbeam.translation.sentence import Piece, SentenceState
 from lexbeam.translation.shared_tokens import occurrences_of
 from lexbeam.translation.spelled import SpelledConstraint, forms_of
 from lexbeam.translation.spoilt import may_search_again
+from lexbeam.translation.too_often import find_excessive
 
 REPAIRS = 8
 """How often a sentence is searched again because its text breaks what its tokens keep to."""
@@ -59,6 +68,7 @@ def repair(document: Document) -> JobGenerator[None]:
             | _require_more(document, sentence)
             | recount(document, sentence)
             | limit_excess(document, number, excessive)
+            | limit_alternatives(document, sentence)
         ]
         jobs = [
             document.job(each, each.sought, insists=_breaks_a_promise(document, each, excessive))
@@ -91,7 +101,7 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
         for each in document.sentences
         if each.dropped and (each.dropped == each.searched or may_search_again(document, each))
     ]
-    kept = [[p for p in each.searched if p not in each.dropped] for each in dropping]
+    kept = [[p for p in each.sought if p not in each.dropped] for each in dropping]
     try:
         found = yield [
             document.job(sentence, pieces, insists=False)
@@ -100,8 +110,31 @@ def drop_unmet_soft(document: Document) -> JobGenerator[None]:
     except InputError:  # What a repair avoids may be in the way; what was found stays.
         return
     for sentence, pieces, hypotheses in zip(dropping, kept, found, strict=True):
-        if hypotheses and hypotheses[0].score > sentence.best.score:
-            sentence.take(hypotheses, pieces)
+        left = sentence.left | {piece.unit for piece in sentence.dropped}
+        better = [each for each in hypotheses[:1] if each.score > sentence.best.score]
+        if better and has_everything(document, sentence, better[0], left):
+            _take_unless_excessive(document, sentence, hypotheses, pieces)
+
+
+def _take_unless_excessive(
+    document: Document,
+    sentence: SentenceState,
+    hypotheses: list[Hypothesis],
+    pieces: Sequence[Piece],
+) -> None:
+    """Take what was found for a sentence unless the text then has something limited too often."""
+    before, known = (sentence.hypotheses, sentence.searched), _excessive(document)
+    sentence.take(hypotheses, pieces)
+    if _excessive(document) - known:
+        sentence.take(*before)
+
+
+def _excessive(document: Document) -> set[int]:
+    """Return the numbers of the demands that the text has too often."""
+    if all(demand.asked.at_most is None for demand in document.demands):
+        return set()
+    best = [sentence.best for sentence in document.sentences]
+    return set(find_excessive(document, *document.join(best)))
 
 
 def _has_few(sentence: SentenceState) -> bool:

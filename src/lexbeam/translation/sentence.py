@@ -99,6 +99,11 @@ class SentenceState:
         """The best hypothesis."""
         return self.hypotheses[0]
 
+    @property
+    def is_free(self) -> bool:
+        """Whether that was found without constraints, though it may have all that was asked for."""
+        return not self.best.met
+
     def take(self, hypotheses: list[Hypothesis], searched: Sequence[Piece]) -> None:
         """Keep what was found, and what it was searched with."""
         self.hypotheses = hypotheses

@@ -14,10 +14,13 @@ ran on to no purpose: there are words in it that translate nothing."""
 
 
 def may_search_again(document: Document, sentence: SentenceState) -> bool:
-    """Return whether a sentence may be searched again for the sake of a better translation."""
+    """Return whether a sentence may be searched again for the sake of a better translation.
+
+    If only a free translation ran on, a search with what is demanded need not.
+    """
     make_job = partial(document.job, sentence, sentence.sought)
     allowed = document.effort.allows_another(make_job, sentence.best)
-    return allowed and not is_spoilt(document, sentence)
+    return allowed and (sentence.is_free or not is_spoilt(document, sentence))
 
 
 def is_spoilt(document: Document, sentence: SentenceState) -> bool:

@@ -50,7 +50,7 @@ def leave_unsaid(
         if (free.score - best.score) * length <= allowed:
             continue
         _leave(document, sentence, {unit for unit, is_unsaid in lacking.items() if is_unsaid})
-        if has_everything(document, sentence, free, but_left=True):
+        if has_everything(document, sentence, free, sentence.left):
             sentence.take([free], [])
             sentence.searched = list(sentence.assigned)
         else:
