@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
         ((7, 10),),
         ((11, 14), (16, 19)),
     ]
-    left = combined("mat, mat", ["tapete"]).demanded
+    left = combined("mat, mat", [{"any": ["tapete", "esteira"]}]).demanded
     assert [each.source_spans for each in left] == [(), ()]  # which of them is left?
 
 
@@ -104,11 +105,15 @@ def test_what_is_found_comes_on_top() -> None:
 
 def test_what_is_asked_for_already_is_not_asked_for_again() -> None:
     assert added("cat cat", ["gato"])[0] == ["gato", "gato"]
+    # What is asked for in one form may be among the occurrences of a term that has several.
     assert added("mat mat mat", ["tapete"])[0] == [
         "tapete",
-        {"any": ["tapete", "esteira"], "count": 2},
+        {"any": ["tapete", "esteira"], "count": 3},
     ]
-    assert added("mat mat", ["esteira"])[0] == ["esteira", {"any": ["tapete", "esteira"]}]
+    either = {"any": ["tapete", "esteira"], "count": 2}
+    assert added("mat mat", ["esteira"])[0] == ["esteira", either]
+    once = {"text": "esteira", "at_most": 1}
+    assert added("mat mat", [once])[0] == [once, {"any": ["tapete", "esteira"]}]
     assert added("mat", ["esteira"])[0] == ["esteira"]
 
 
@@ -131,8 +136,34 @@ def test_all_shapes_are_understood(asked: Any, left: Any) -> None:
 
 
 def test_what_is_left_is_asked_for_that_often() -> None:
-    rest = combined("mat mat mat", ["tapete"]).demanded[1]
+    rest = combined("mat mat mat", [{"any": ["tapete", "esteira"]}]).demanded[1]
     assert (rest.count, rest.parts) == (2, (("tapete", "esteira"),))
+
+
+def test_one_word_is_not_the_translation_of_two(translator: Translator) -> None:
+    """What was left of the term, in any of its forms, was met by what the caller asked for."""
+    result = translator.translate("The mat, the mat.", ["tapete"], glossary=GLOSSARY)
+    words = re.findall(r"tapete|esteira", result.text)
+    assert len(words) == 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"order": ["a", "gata"]},
+        {"gap": ["a", "gata"], "within": 2},
+        {"suffix": "gata."},
+        {"text": "gata", "soft": 2},
+        {"order": ["a", {"any": ["gata", "x"]}]},
+    ],
+)
+def test_who_asks_in_any_way_may_have_what_is_forbidden(asked: Any) -> None:
+    assert combined("cat", [asked]).avoid == ()
+
+
+def test_what_is_forbidden_may_be_in_the_prefix() -> None:
+    asked = Constraints.build([], prefix="A gata ", language="pt")
+    assert found_in("cat", SourceTerms(GLOSSARY, None, INFO)).added_to(asked).avoid == ()
 
 
 def test_who_asks_may_have_what_is_forbidden() -> None:

@@ -60,7 +60,8 @@ class SourceDemands:
         if not (self.constraints or self.avoid):
             return asked
         phrases = [each for each in asked.counted if _is_firm_phrase(each)]
-        forms = {form for phrase in phrases for form in phrase.parts[0]}
+        forms = {form for each in asked.counted for part in each.parts for form in part}
+        forms.add(asked.prefix)
         avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
         found = _besides(phrases, self.constraints)
         return Constraints(
@@ -226,17 +227,24 @@ def _besides(asked: Sequence[Constraint], found: Sequence[Constraint]) -> list[C
     """Return the constraints of the source without what a caller asks for already.
 
     A phrase that is asked for n times takes the place of n of its occurrences. Of a constraint
-    that is met in part it is not known which of its source terms are left.
+    that is met in part it is not known which of its source terms are left. One with more forms than
+    the phrase is then demanded as often as before: else the phrase would be what is left of it.
     """
-    left = Counter[frozenset[str]]()
+    left, limited = Counter[frozenset[str]](), set[frozenset[str]]()
     for phrase in asked:
         left[frozenset(phrase.parts[0])] += phrase.count
+        if phrase.at_most is not None:
+            limited.add(frozenset(phrase.parts[0]))
     limits = _Limits(asked)
     besides = []
     for constraint in found:
         count = constraint.count
         if _is_firm_phrase(constraint):
-            count -= _use_up(left, frozenset(constraint.parts[0]), count)
+            forms = frozenset(constraint.parts[0])
+            may_share = any(each < forms and each not in limited for each in +left)
+            count -= _use_up(left, forms, count)
+            if may_share and count > 0:
+                count = constraint.count
             count = limits.take(constraint, count)
         if count == constraint.count:
             besides.append(constraint)
