@@ -87,10 +87,31 @@ def test_wrong_requests_to_deepl(server: str, sent: Any) -> None:
     assert isinstance(reply.json["message"], str)
 
 
-@pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b'{"text": NaN}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"{", b"[1]", b"\xff", b'{"text": NaN}', b'{"text": "a", "id": 1e400}', b"[" * 100_000]
+)
 def test_bodies_that_are_no_json(server: str, body: bytes) -> None:
     assert ask(server, "POST", "/v2/translate", body).status == 400
     assert ask(server, "POST", "/v1/translate", body).status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/v1/alternatives", {"text": "The \ud83d file.", "translation": "Die Datei.", "start": 4}),
+        ("/v1/alternatives", {"text": "The file.", "translation": "Die \ud800 Datei.", "start": 6}),
+        ("/v2/glossaries", {"entries": "a\tb", "entries_format": "tsv"}),
+        ("/v3/glossaries", {"dictionaries": [{"entries": "a\tb", "entries_format": "tsv"}]}),
+        ("/v1/translate", {"text": "The \ud83d file."}),
+        ("/v2/translate", {"text": ["The \ud83d file."], "target_lang": "DE"}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused(server: str, path: str, sent: dict[str, Any]) -> None:
+    languages = {"source_lang": "en", "target_lang": "de"}
+    if "glossaries" in path:
+        sent = {"name": "x\ud800", **languages, **sent}
+        sent["dictionaries"] = [{**languages, **each} for each in sent.get("dictionaries", [])]
+    assert ask(server, "POST", path, sent).status == 400
 
 
 def test_limits_differ_by_route(server: str) -> None:

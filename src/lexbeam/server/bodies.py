@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from math import isinf
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
@@ -143,7 +144,16 @@ def _read_integer(digits: str) -> int:
     return int(digits)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_read_integer)
+def _read_float(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_int=_read_integer, parse_float=_read_float
+)
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
+from lexbeam.constraints.phrases import unusable
 from lexbeam.errors import LexbeamError
 from lexbeam.server.alternatives import find_alternatives
 from lexbeam.server.bodies import parse_json
@@ -127,6 +128,9 @@ async def alternatives(call: Call) -> Any:
         raise bad_request('"translation" must be the text that a word of is to be replaced')
     if not isinstance(start, int) or isinstance(start, bool) or not 0 <= start <= len(translation):
         raise bad_request('"start" must be an offset in the translation')
+    for name, text in (("text", request.text), ("translation", translation)):
+        if fault := unusable(text):
+            raise bad_request(f'"{name}" contains {fault}')
     most = _LONGER * len(request.text) + _LONGER_ALWAYS
     if len(translation) > most:
         raise bad_request(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from lexbeam.constraints.phrases import unusable
 from lexbeam.server.bodies import Fields
 from lexbeam.server.context import Call
 from lexbeam.server.errors import bad_request, unsupported
@@ -21,13 +22,15 @@ def read_name(fields: Fields) -> str:
     """Return the name of a glossary.
 
     Raises:
-        ApiError: it is missing or empty.
+        ApiError: it is missing, empty or can't be stored.
     """
     name = fields.string("name")
     if name is None or not name.strip():
         raise bad_request("Parameter 'name' not specified or empty.")
     if len(name) > _LONGEST_NAME:
         raise bad_request(f"Value for 'name' is longer than {_LONGEST_NAME} characters.")
+    if fault := unusable(name):
+        raise bad_request(f"Value for 'name' contains {fault}.")
     return name
 
 
