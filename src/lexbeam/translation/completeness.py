@@ -19,7 +19,7 @@ def has_everything(
 ) -> bool:
     """Return whether a hypothesis has its prefix and what is assigned, and nothing too often.
 
-    It need not have the units ``but`` which all is there.
+    The units in ``but`` need not be there.
     """
     if not sentence.prefix.begins(hypothesis.tokens):
         return False
