@@ -81,7 +81,7 @@ def translate(problem: TextProblem, together: bool = False) -> lexbeam.Translati
     if problem.keep:
         passed["keep"] = list(problem.keep)
     if problem.terms:
-        passed["glossary"] = lexbeam.Glossary.from_terms(dict(problem.terms))
+        passed["glossary"] = lexbeam.Glossary.from_terms(dict(problem.terms), verbs=True)
     constraints, avoid = list(problem.constraints), list(problem.avoid)
     if not together:
         return one.translate(problem.text, constraints, avoid, problem.prefix, **passed)
@@ -260,9 +260,10 @@ def check_the_rest(problem: TextProblem, result: lexbeam.Translation) -> Iterato
             if there < wanted and _is_free(problem.text, kept):
                 yield Failure("what is to be kept is kept", f"{kept}: {text!a}")
         yield from _check_tags(problem, text)
-    in_braces = r"\{[^{}\n]*\}" if problem.keep else r"\{\w+\}"  # A name in braces is no term.
+    # A name in braces is no term, nor is what is kept.
+    no_terms = r"\{[^{}\n]*\}|&\w+;" if problem.keep else r"\{\w+\}"
     for source, target in problem.terms:
-        read_in = re.sub(in_braces, "{}", problem.text)
+        read_in = re.sub(no_terms, "{}", problem.text)
         found = [s for s in exact_spans(read_in, source) if not is_in_name(read_in, s)]
         forms = [composed(squash(target))]
         forms.append(forms[0][:1].title() + forms[0][1:])

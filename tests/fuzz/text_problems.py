@@ -330,7 +330,8 @@ def show(problem: TextProblem) -> str:
     if problem.keep:
         passed.append(f"keep={list(problem.keep)}")
     if problem.terms:
-        passed.append(f"glossary=lexbeam.Glossary.from_terms({dict(problem.terms)!a})")
+        terms = f"{dict(problem.terms)!a}, verbs=True"
+        passed.append(f"glossary=lexbeam.Glossary.from_terms({terms})")
     passed += [f"{name}={value!r}" for name, value in problem.settings.items()]
     if problem.others:
         lines.append(f"# in a batch with {list(problem.others)!a}")

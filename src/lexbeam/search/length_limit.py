@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, BoolArray, IntArray, pack_rows
+from lexbeam.search.arrays import PAD, BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.remaining import RemainingTokens
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.states import States
+from lexbeam.search.helpful_tokens import HelpfulTokens
 from lexbeam.search.looks import Looks
 from lexbeam.search.scorer import Scores
 
@@ -37,7 +38,7 @@ class LengthLimit:
         self._ends = ends
         self.limits = limits  # shape: (sentences,)
         self._remaining = remaining
-        self._helpful: IntArray | None = None
+        self._helpful = HelpfulTokens(remaining)
         # What another sentence of the batch needs must change nothing. # shape: (sentences,)
         self._may_be_late = np.zeros(len(limits), np.bool_)
         self.looks = Looks(remaining, len(limits), looks_away)
@@ -109,26 +110,6 @@ class LengthLimit:
             self._may_be_late[place] = len(rows) > 0 and self._remaining.may_be_late(*given)
         return int(alphabets[self._may_be_late].max(initial=0))
 
-    def _helpful_tokens(self, automaton: Automaton, here: States, sentence: IntArray) -> IntArray:
-        """Return tokens without which some hypotheses could not go on, beside asked ones.
-
-        # shape: (hypotheses, tokens), `PAD` where there are none.
-        """
-        assert self._remaining is not None
-        if self._helpful is None:
-            number = len(self._remaining.most_needed)
-            lists = [self._remaining.helpful_tokens(each).tolist() for each in range(number)]
-            self._helpful = pack_rows(lists, fill=PAD)
-        tokens = self._helpful[self.looks.sentences[sentence]]
-        if not tokens.size:
-            return tokens
-        nodes = automaton.follow(here.node[:, None], tokens)
-        forbidden = automaton.forbids(here, tokens, nodes)
-        strict = automaton.strict(here)
-        if strict is not None:
-            forbidden = forbidden | strict[:, None]
-        return np.where(forbidden, PAD, tokens)
-
     def way_out(
         self,
         automaton: Automaton,
@@ -143,7 +124,7 @@ class LengthLimit:
         none = np.full(len(sentence), PAD)
         if self._remaining is None:
             return none
-        tokens = self._helpful_tokens(automaton, here, sentence)
+        tokens = self._helpful.find(automaton, here, self.looks.sentences[sentence])
         row, column = (tokens != PAD).nonzero()
         if word_ends is not None and automaton.whole_words is not None:
             fits = ~word_ends[row] | automaton.whole_words.ended(tokens[row, column])
@@ -168,7 +149,7 @@ class LengthLimit:
         targets: IntArray,
     ) -> tuple[IntArray, IntArray]:
         """Add what some hypotheses need to end in time, though it goes on with no constraint."""
-        more = self._helpful_tokens(automaton, here, sentence)
+        more = self._helpful.find(automaton, here, self.looks.sentences[sentence])
         if not more.size:
             return tokens, targets
         more = np.where(self._may_be_late[sentence, None], more, PAD)
