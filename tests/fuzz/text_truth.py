@@ -113,7 +113,7 @@ def exact_spans(text: str, phrase: str) -> Iterator[Span]:
 def is_in_name(text: str, span: Span) -> bool:
     """Say whether words are part of an address or a name of a program.
 
-    Such as `button.name`, `x@name.org` or `{0}name`.
+    Such as `button.name`, `x@name.org`, `$name` or `{0}name`.
 
     A glossary finds no terms there (docs/glossaries.md).
     """
@@ -122,7 +122,7 @@ def is_in_name(text: str, span: Span) -> bool:
         re.split(r"[\s<>]", text[span[1] :])[0],
     )
     run = before + text[slice(*span)] + after
-    return re.search(r"\w\.[A-Za-z_]\w*(?![\w'+#-])|\\\w|\w@\w|\{\w*\}", run) is not None
+    return re.search(r"\w\.[A-Za-z_]\w*(?![\w'+#-])|[\\$@]\w|\{\w*\}", run) is not None
 
 
 def may_begin_sentence(text: str, place: int) -> bool:
