@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,24 @@ def test_the_word_that_a_whole_prefix_ends_with_does_not_go_on(phrases: list[lis
     assert none[0].met == [True] * len(phrases)
 
 
+def test_nor_does_it_go_on_behind_a_token_that_writes_nothing() -> None:
+    log_probs = np.full((6, 6), -6.0)
+    log_probs[HAUS, IST] = log_probs[IST, TUER] = -0.01
+    scorer = TableScorer(log_probs, bos=BOS, eos=EOS)
+    silent = np.arange(6) == IST
+    request: dict[str, Any] = {"prefix": [[HAUS]], "whole_prefix": [True], "boundary": BOUNDARY}
+    spoken = decode(scorer, ["s"], **request, closing=CLOSING)
+    ended = decode(scorer, ["s"], **request, closing=CLOSING, silent=silent)
+    assert spoken[0][0].tokens[:3] == [HAUS, IST, TUER]
+    assert ended[0][0].tokens[:1] == [HAUS]
+    assert ended[0][0].tokens[1:2] not in ([IST], [TUER])
+    everything_is_silent = decode(scorer, ["s"], **request, silent=BOUNDARY)
+    assert everything_is_silent[0][0].tokens == [HAUS]  # An end is never silent.
+
+
 def test_where_words_end_must_be_known() -> None:
+    with pytest.raises(InputError, match="silent is given without boundary"):
+        decode(compound_lover(), ["s"], silent=BOUNDARY)
     with pytest.raises(InputError, match="whole_prefix is given without boundary"):
         decode(compound_lover(), ["s"], prefix=[[HAUS]], whole_prefix=[True])
     with pytest.raises(InputError, match="whole_prefix has 2 entries for 1 sentences"):

@@ -83,7 +83,8 @@ class CountingScorer(HistoryScorer):
 def decoder(scorer: HistoryScorer, threads: int = 1) -> BatchDecoder:
     everywhere = np.ones(scorer.vocabulary_size, dtype=bool)
     joining = np.zeros(scorer.vocabulary_size, np.uint8)
-    return BatchDecoder(scorer, everywhere, everywhere, everywhere, joining, ~everywhere, threads)
+    marks = everywhere, everywhere, everywhere, joining, ~everywhere, ~everywhere
+    return BatchDecoder(scorer, *marks, threads)
 
 
 def test_what_is_refused_costs_the_others_no_search() -> None:

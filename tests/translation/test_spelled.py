@@ -185,8 +185,11 @@ def test_words_start_after_a_space(
     assert starts[processor.encode("gato")[0]]
     assert not starts[processor.piece_to_id(".")]
     assert not starts[-3:].any()
-    *_, marking = word_marks(target, len(processor) + 3)
+    *_, marking, silent = word_marks(target, len(processor) + 3)
     assert np.flatnonzero(marking).tolist() == [processor.piece_to_id("▁")]
+    assert silent[processor.unk_id()]
+    assert silent[-3:].all()
+    assert not silent[[processor.eos_id(), processor.piece_to_id("▁")]].any()
 
 
 def test_a_space_of_its_own(processor: sentencepiece.SentencePieceProcessor) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,7 @@ from lexbeam.search.overdue import EVERY, Overdue
 from lexbeam.search.prefix import ForcedPrefix
 from lexbeam.search.request import Request, read_requests
 from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart, read_ends
+from lexbeam.search.sentences import Sentences
 from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
 from lexbeam.search.step import SearchStep, sentence_of
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
@@ -61,6 +62,7 @@ def decode(
     starting: ArrayLike | None = None,
     joining: ArrayLike | None = None,
     marking: ArrayLike | None = None,
+    silent: ArrayLike | None = None,
     observer: Callable[[ObservedStep], object] | None = None,
     aside: bool = False,
     cut: bool = False,
@@ -86,7 +88,8 @@ def decode(
         closing: marks those that end a word, whatever follows.
         starting: marks those that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
-        marking: marks those that only say that a word begins. # shape of marks: (vocabulary,)
+        marking: marks those that only say that a word begins.
+        silent: marks those that write nothing. # shape of marks: (vocabulary,)
         observer: is shown every step; what is searched again begins again with step 0.
         aside: what has ended leaves its slot; in the paper it keeps it.
         cut: at ``max_length`` an output may stop without the end of sentence.
@@ -100,7 +103,8 @@ def decode(
     _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough, insists)
     ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
     settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
-    words = WordBoundaries.of(boundary, closing, size, [*ends], starting, joining, marking)
+    marks = boundary, closing, size, [*ends], starting, joining, marking, silent
+    words = WordBoundaries.of(*marks)
     asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
     requests, attends = read_requests(number, *asked), can_attend(scorer)
     tied = read_ties(ties, requests, sources) if attends else None
@@ -175,24 +179,6 @@ def _refuse_wrong_kinds(functions: tuple[Any, Any], *flags: Any) -> None:
             raise InputError(f"{name} must be a function, not {represented(function)}")
     for name, flag in zip(("aside", "cut", "align", "thorough", "insists"), flags, strict=True):
         read_flag(name, flag)
-
-
-class Sentences(NamedTuple):
-    """The sentences of a batch that are not done. # shape of all: (sentences,)."""
-
-    numbers: IntArray
-    """Their indices in the whole batch."""
-    sizes: IntArray
-    """Their constraint tokens: C in the paper."""
-    sets: IntArray
-    """The sets of constraint tokens that each can meet; 1 where no policy asks for them."""
-    expected: FloatArray
-    """How long their outputs are expected to be."""
-
-    def keep(self, sentences: IntArray) -> Sentences:
-        """Return some of the sentences."""
-        numbers, sizes, sets, expected = self
-        return Sentences(numbers[sentences], sizes[sentences], sets[sentences], expected[sentences])
 
 
 class Search:

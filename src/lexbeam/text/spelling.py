@@ -11,19 +11,19 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexbeam.errors import ConstraintError, ModelError, quoted
-from lexbeam.text.compounds import is_letter, joining_flags
+from lexbeam.text.compounds import is_letter
 from lexbeam.text.languages import UNSPACED_LANGUAGES, base_language
 from lexbeam.text.literals import Aliases, Literals, Placed, fill_marks, mark_placed, unchanged
 from lexbeam.text.phrases import Spelling, asked_as
 from lexbeam.text.prefixes import completions
 from lexbeam.text.surroundings import spell_beside_punctuation
+from lexbeam.text.token_marks import edges_of_words, joins_of_compounds, silent_tokens
 from lexbeam.text.token_offsets import spans_between, token_offsets
 from lexbeam.text.vocabulary import (
     SPACE,
@@ -31,10 +31,9 @@ from lexbeam.text.vocabulary import (
     end_token,
     without_blank_bytes,
     without_space,
-    written_by_pieces,
 )
 from lexbeam.text.word_boundaries import Span, are_glued, is_unspaced
-from lexbeam.text.word_masks import BoolArray, word_masks
+from lexbeam.text.word_masks import BoolArray
 
 _REMEMBERED = 1 << 16  # phrases whose spellings are kept
 
@@ -202,7 +201,7 @@ class TargetText:
         writes nothing: the unknown token, and those with which a model's vocabulary may be padded.
         A byte of a longer character might be anything, so it is in neither.
         """
-        return _masks(self._processor, vocabulary_size)
+        return edges_of_words(self._processor, vocabulary_size)
 
     def spaced_tokens(self, vocabulary_size: int) -> BoolArray:
         """Return a mask of the tokens that begin with a space."""
@@ -353,19 +352,21 @@ def spell_inside(target: TargetText, phrase: str) -> list[Spelling]:
 
 def word_marks(
     target: TargetText, vocabulary_size: int
-) -> tuple[BoolArray, BoolArray, BoolArray, NDArray[np.uint8], BoolArray]:
+) -> tuple[BoolArray, BoolArray, BoolArray, NDArray[np.uint8], BoolArray, BoolArray]:
     """Return the tokens that can't continue a word, that end one, that begin with a space.
 
     Then how each token joins parts of compounds (`lexbeam.text.compounds`): not at all in
     vocabularies that write the end of a word into its pieces, where a word that goes on is
-    spelled otherwise. Last the tokens that are nothing but a space.
+    spelled otherwise. Then the tokens that are nothing but a space, and those that write nothing.
     """
     boundary, closing = target.masks(vocabulary_size)
     joining = np.zeros(vocabulary_size, np.uint8)
     if target._bare is not None:
-        joining = _joining(target._processor, vocabulary_size)
+        joining = joins_of_compounds(target._processor, vocabulary_size)
+    starting = target.spaced_tokens(vocabulary_size)
     marking = np.arange(vocabulary_size) == token_of(target, SPACE)
-    return boundary, closing, target.spaced_tokens(vocabulary_size), joining, marking
+    silent = silent_tokens(target._processor, vocabulary_size)
+    return boundary, closing, starting, joining, marking, silent
 
 
 def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Spelling:
@@ -377,24 +378,3 @@ def _in_context(target: TargetText, processor: Processor, alone: Spelling) -> Sp
     if not alone.pieces and surrounded and target.decode(middle) == alone.surface:
         return replace(alone, ids=middle)
     return alone
-
-
-@lru_cache(maxsize=4)
-def _masks(processor: Processor, vocabulary_size: int) -> tuple[BoolArray, BoolArray]:
-    """Return the masks of a vocabulary; cached, since engine and search both ask for them."""
-    size = min(processor.get_piece_size(), vocabulary_size)
-    boundary, closing = word_masks(written_by_pieces(processor, size), vocabulary_size)
-    ids = list(range(size))
-    # Else a word that may not end would go on with them, and end in the text all the same.
-    boundary[:size] |= np.array(processor.is_control(ids)) | np.array(processor.is_unknown(ids))
-    boundary[size:] = True
-    boundary.flags.writeable = closing.flags.writeable = False
-    return boundary, closing
-
-
-@lru_cache(maxsize=4)
-def _joining(processor: Processor, vocabulary_size: int) -> NDArray[np.uint8]:
-    size = min(processor.get_piece_size(), vocabulary_size)
-    flags = joining_flags(written_by_pieces(processor, size), vocabulary_size)
-    flags.flags.writeable = False
-    return flags

@@ -117,6 +117,7 @@ class BatchDecoder:
         starting: BoolArray,
         joining: NDArray[np.uint8],
         marking: BoolArray,
+        silent: BoolArray,
         threads: int = 1,
         sets_aside: bool = False,
     ) -> None:
@@ -128,6 +129,7 @@ class BatchDecoder:
         self._starting = starting
         self._joining = joining
         self._marking = marking
+        self._silent = silent
         self._observer: SearchObserver | None = None
 
     @property
@@ -229,6 +231,7 @@ class BatchDecoder:
             starting=_extended(self._starting, aliases.starting),
             joining=_extended(self._joining, [0] * len(aliases.tokens)),
             marking=_extended(self._marking, [0] * len(aliases.tokens)),
+            silent=_extended(self._silent, [0] * len(aliases.tokens)),
             observer=observer.begin(jobs, settings, scorer) if observer else None,
             ties=[job.ties for job in jobs] if any(job.ties for job in jobs) else None,
             find_displaced=_find_displaced(jobs),

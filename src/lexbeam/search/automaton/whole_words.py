@@ -39,6 +39,8 @@ class WordBoundaries:
     """How each token joins parts of a compound: `SHORT`, `LONG` and `ENDS`, added up."""
     marking: NDArray[np.bool_] | None = None
     """This token only says that a word begins, and nothing of the word; None: there is none."""
+    silent: NDArray[np.bool_] | None = None
+    """This token writes nothing, and ends no output; None: there is none."""
 
     @classmethod
     def of(
@@ -50,32 +52,34 @@ class WordBoundaries:
         starting: ArrayLike | None = None,
         joining: ArrayLike | None = None,
         marking: ArrayLike | None = None,
+        silent: ArrayLike | None = None,
     ) -> WordBoundaries | None:
         """Return the masks as checked arrays; None where phrases are plain token sequences."""
         if boundary is None:
             more = {"closing": closing, "starting": starting, "joining": joining}
-            for name, given in (more | {"marking": marking}).items():
+            for name, given in (more | {"marking": marking, "silent": silent}).items():
                 if given is not None:
                     raise InputError(f"{name} is given without boundary")
             return None
         marks = []
         starting = boundary if starting is None else starting
         named = {"boundary": boundary, "closing": closing, "starting": starting}
-        for name, given in (named | {"marking": marking}).items():
+        for name, given in (named | {"marking": marking, "silent": silent}).items():
             marks.append(_read_marks(name, given, vocabulary_size))
-        marks[0][ends] = True
+        begins, closes, starts, only_marks, says_nothing = marks
+        begins[ends], says_nothing[ends] = True, False
         if joining is None:
             none = np.zeros(vocabulary_size, np.uint8)
-            return cls(marks[0], marks[1], marks[2], none, marks[3])
+            return cls(begins, closes, starts, none, only_marks, says_nothing)
         joins = _as_array(joining)
         if joins is None or joins.shape != (vocabulary_size,) or not _are_marks_of_joining(joins):
             raise InputError(
                 f"joining must have a number from 0 to 7 for each of {vocabulary_size} tokens"
             )
         # What begins something new goes on with no word, and what ends a word leaves none to.
-        joins = np.where(marks[0], joins & ENDS, joins)
-        joins = np.where(marks[1], joins & (SHORT | LONG), joins)
-        return cls(marks[0], marks[1], marks[2], joins.astype(np.uint8), marks[3])
+        joins = np.where(begins, joins & ENDS, joins)
+        joins = np.where(closes, joins & (SHORT | LONG), joins)
+        return cls(begins, closes, starts, joins.astype(np.uint8), only_marks, says_nothing)
 
     def waits(self, phrase: Tokens) -> bool:
         """Return whether the phrase counts only if a boundary follows."""
@@ -88,6 +92,11 @@ class WordBoundaries:
     def ends(self, token: int) -> bool:
         """Return whether a word has ended before this token."""
         return bool(self.boundary[token])
+
+    def going_on(self) -> IntArray:
+        """Return the tokens that leave a word unfinished: they go on with it, or write nothing."""
+        going_on = ~self.boundary if self.silent is None else ~self.boundary | self.silent
+        return going_on.nonzero()[0]
 
     def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
         """Return a mask of the tokens before which a word has ended."""
