@@ -55,7 +55,16 @@ REQUESTS: dict[str, list[Pattern | tuple[int, ...]]] = {
         chain((6,), (3, 2)),
     ],
 }  # fmt: skip
-
+HOPED_FOR: dict[str, list[Pattern | tuple[int, ...]]] = {
+    "the rest of a gap in the end": [*exactly(4), chain((6,), (4,), within=2), suffix(3, 2, 4, 5)],
+    "a gap that shares a token with the end": [
+        *exactly(4),
+        chain((6, 3), (2,), (4,), within=1),
+        chain((3,), (4,)),
+        suffix(3, 2, 8, 4, 5),
+    ],
+}
+"""What has to stand near something comes with the end, if that follows soon enough."""
 
 BOUNDARY = np.arange(SIZE) < 25
 WORDS = WordBoundaries.of(BOUNDARY, None, SIZE, EOS)
@@ -71,7 +80,7 @@ def count(tokens: Sequence[int], phrase: Sequence[int]) -> int:
     )
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@pytest.mark.parametrize("name", [*REQUESTS, *HOPED_FOR])
 @pytest.mark.parametrize("more", [0, 14])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_comes_along_is_not_written_besides(
@@ -79,7 +88,7 @@ def test_what_comes_along_is_not_written_besides(
 ) -> None:
     monkeypatch.setattr(remaining, "_MOST_STATES", 0)
     monkeypatch.setattr(remaining, "_MOST_BITS_OF_KEYS", -1)
-    asked = [*REQUESTS[name], *[(10 + number,) for number in range(more)]]
+    asked = [*(REQUESTS | HOPED_FOR)[name], *[(10 + number,) for number in range(more)]]
     table = np.random.default_rng(seed).normal(size=(SIZE, SIZE))
     table -= np.log(np.exp(table).sum(axis=1, keepdims=True))
     scorer = TableScorer(table, bos=1, eos=EOS, word_starts=BOUNDARY)
@@ -114,6 +123,23 @@ def test_the_end_of_the_output_is_begun_when_all_else_comes_with_it() -> None:
         missing.append(int(to_write.missing(states)[0]))
         states = automaton.advance(states, np.array([token]))
     assert [*missing, int(to_write.missing(states)[0])] == [4, 4, 3, 2, 1, 0]
+
+
+def test_hope_leads_to_where_a_gap_ends_inside_of_something_else() -> None:
+    asked = HOPED_FOR["a gap that shares a token with the end"]
+    automaton = Automaton([asked], [[]], SIZE, WORDS, True, EOS)
+    missing = []
+    for hopes in (False, True):
+        guide, states = ToWrite.of(automaton, 0, hopeful=hopes), automaton.start()
+        assert guide is not None
+        missing.append([int(guide.missing(states)[0])])
+        for token in (6, 3, 2, 8, 4, 5):
+            states = automaton.advance(states, np.array([token]))
+            missing[-1].append(int(guide.missing(states)[0]))
+    without, with_hope = missing
+    assert without[0] > 15  # "4" will be there twice.
+    assert without[4] > without[3]
+    assert with_hope == [7, 6, 4, 3, 2, 1, 0]
 
 
 def test_what_will_be_there_too_often_weighs_more() -> None:

@@ -197,6 +197,14 @@ class FollowedPlans:
     def find_shorter(self, start: States, limit: int) -> None:
         """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
 
+        Once more, in the hope that what has to stand near something will, if that makes sense.
+        """
+        if not self._look_for_shorter(start, limit) and self._moves.hopeful is not None:
+            self._look_for_shorter(start, limit, hopes=True)
+
+    def _look_for_shorter(self, start: States, limit: int, hopes: bool = False) -> bool:
+        """Do so, and return whether one was found.
+
         It is given up where for longer than any part takes no token has left less to do.
         """
         beam, parents = start, []
@@ -214,11 +222,11 @@ class FollowedPlans:
         width = min(max(self._most_tries // tries, 4), _WIDTH)
         for step in range(limit):
             after, forbidden = self._moves.look_ahead(beam, ask(beam))
-            need = self._moves.missing(after, forbidden).ravel()
+            need = self._moves.missing(after, forbidden, hopes).ravel()
             if need.min(initial=NEVER) < least:
                 least, found_at = int(need.min()), step
             elif step > found_at + patience:
-                return
+                return False
             keys = self._moves.keys(after)
             order = need.argsort(kind="stable")
             best: dict[Key, int] = {}
@@ -227,7 +235,7 @@ class FollowedPlans:
                     break
                 best.setdefault(keys[number], number)
             if not best:
-                return
+                return False
             chosen = np.array(list(best.values()))
             beam = after.take(chosen)
             parents.append(chosen // forbidden.shape[1])
@@ -235,7 +243,8 @@ class FollowedPlans:
             done = np.flatnonzero(self._moves.is_done(beam))
             if len(done):
                 self._remember(_trace_back(levels, parents, int(done[0])), 0)
-                return
+                return True
+        return False
 
 
 def _count_tokens(asked: IntArray) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, pack_bits
@@ -45,15 +47,18 @@ class Moves:
         """Return what tells states apart; what was seen follows from node and what was met."""
         return list(zip(*(a.tolist() for a in (states.node, *states.met)), strict=True))
 
-    def missing(self, after: States, forbidden: BoolArray) -> IntArray:
+    @cached_property
+    def hopeful(self) -> ToWrite | None:
+        """The same as `to_write`, in the hope that what has to stand near something will."""
+        return self.to_write and ToWrite.of(self._automaton, self._sentence, hopeful=True)
+
+    def missing(self, after: States, forbidden: BoolArray, hopes: bool = False) -> IntArray:
         """Return what is missing after tokens, more where there will be too much of something.
 
         # shape: as ``forbidden``, (states, tokens).
         """
-        if self.to_write is None:
-            missing = self._enough.needs(after)
-        else:
-            missing = self.to_write.missing(after)
+        to_write = self.hopeful if hopes else self.to_write
+        missing = self._enough.needs(after) if to_write is None else to_write.missing(after)
         return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
 
     def ask_best(self, states: States) -> IntArray:

@@ -16,7 +16,7 @@ import numpy as np
 from lexbeam.search.arrays import BitSets, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
-from lexbeam.search.automaton.occurrences_in import fewest_in
+from lexbeam.search.automaton.occurrences_in import ends_in, fewest_in
 from lexbeam.search.automaton.stages import Stage
 from lexbeam.search.automaton.trie import BEGIN, Goal, Trie
 from lexbeam.search.automaton.whole_words import WordBoundaries
@@ -91,8 +91,11 @@ class Thing:
         return [each for each in near if each.wanted < self.wanted]
 
 
-def list_things(layout: BitLayout) -> list[Thing]:
-    """Return what must be written, the longest first: what holds others comes before them."""
+def list_things(layout: BitLayout, hopeful: bool = False) -> list[Thing]:
+    """Return what must be written, the longest first: what holds others comes before them.
+
+    ``hopeful`` takes for met what may be lost again, if what follows does not come soon.
+    """
     stages = {stage.reached: stage for stage in layout.stages if stage.hard}
     goals: dict[int, list[Goal]] = {}
     for goal in layout.goals:
@@ -106,7 +109,7 @@ def list_things(layout: BitLayout) -> list[Thing]:
     for size, bits in layout.hard_tokens:
         stage = stages.get(bits)
         wanted = owner[bits if stage is None else stage.wanted]
-        safe = bits if stage is None else stage.safe
+        safe = bits if stage is None or hopeful else stage.safe
         if stage is not None and stage.at_end:
             safe = stage.reached & layout.at_end
         copies.setdefault(wanted, []).append(safe)
@@ -121,15 +124,22 @@ def list_things(layout: BitLayout) -> list[Thing]:
 class SharedThings:
     """The things that are counted, those that have any of them inside, and what comes with these.
 
-    A thing has its place in `things`, the longest first.
+    A thing has its place in `things`, the longest first. ``hopeful`` lets the last parts of
+    patterns come with what has them in their order: what comes before them will stand near enough.
     """
 
-    def __init__(self, things: Sequence[Thing], automaton: Automaton, sentence: int) -> None:
+    def __init__(
+        self, things: Sequence[Thing], automaton: Automaton, sentence: int, hopeful: bool = False
+    ) -> None:
         words = automaton.whole_words
         counted = [thing for thing in things if thing.is_counted]
-        holders = [t for t in things if any(_times_in(each, t, words) for each in counted)]
-        along = {holder: _patterns_in(holder, things, automaton, sentence) for holder in holders}
-        shared = {*counted, *holders, *chain.from_iterable(along.values())}
+        inside = things if hopeful else counted
+        holders = [t for t in things if any(_times_in(each, t, words) for each in inside)]
+        if hopeful:
+            along = {holder: _ends_of_patterns_in(holder, things, words) for holder in holders}
+        else:
+            along = {each: _patterns_in(each, things, automaton, sentence) for each in holders}
+        shared = {*inside, *holders, *chain.from_iterable(along.values())}
         self.things = [thing for thing in things if thing in shared]
         number = len(self.things)
         self.inside = np.zeros((number, number), np.int64)
@@ -196,6 +206,40 @@ def _patterns_in(
         met &= reached.share(states.seen)[0]
     unmet = {part.final for part, is_met in zip(parts, met.tolist(), strict=True) if not is_met}
     return [part for part in parts if part.final not in unmet]
+
+
+def _ends_of_patterns_in(
+    holder: Thing, things: Sequence[Thing], words: WordBoundaries | None
+) -> list[Thing]:
+    """Return the parts of patterns that stand in a thing in their order, with all behind them."""
+    patterns: dict[int, list[Thing]] = {}
+    for thing in things:
+        if thing.stage is not None and not thing.stage.at_end:
+            patterns.setdefault(thing.final, []).append(thing)
+    found: list[Thing] = []
+    for final, parts in patterns.items():
+        if holder.stage is not None and holder.final == final:
+            continue
+        parts.sort(key=lambda part: part.wanted)
+        fits = (at for at in range(len(parts)) if _in_order(parts[at:], holder.forms[0], words))
+        found += parts[next(fits, len(parts)) :]
+    return found
+
+
+def _in_order(parts: Sequence[Thing], form: Tokens, words: WordBoundaries | None) -> bool:
+    """Return whether parts stand in some tokens, each behind the one before it."""
+    behind = 0
+    for part in parts:
+        ends = [
+            end
+            for goal in part.goals
+            for end in ends_in(goal, form, words)
+            if end - sum(token >= 0 for token in goal.tokens) >= behind
+        ]
+        if not ends:
+            return False
+        behind = min(ends)
+    return True
 
 
 def _ending(

@@ -8,10 +8,11 @@ exact count has to share: if *Datei* may be said once, and *die Datei öffnen* h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexbeam.search.arrays import BitSets, BoolArray, IntArray
 from lexbeam.search.automaton.automaton import Automaton
@@ -19,6 +20,8 @@ from lexbeam.search.automaton.completions import is_allowed
 from lexbeam.search.automaton.shared_things import SharedThings, Thing, list_things
 from lexbeam.search.automaton.states import States
 
+Numbers = NDArray[np.float32]
+_NUMBER = np.float32
 _TOO_OFTEN = 8
 """So many tokens are as bad as something that may be said once less than it will have to be."""
 
@@ -28,53 +31,66 @@ class _Option(NamedTuple):
 
     saved: IntArray
     """The tokens that it has of that. # shape: (states,)"""
-    said: IntArray
-    """What these have in them, which does not come again. # shape: (states, shared things)"""
+    said: Numbers
+    """What these have in them, which does not come again. # shape: (shared things, states)"""
 
 
 class _Left(NamedTuple):
     """What is left to be written. # shape of all but the first: (states,)."""
 
-    own: IntArray
-    """How often each thing is written of its own. # shape: (states, things)"""
-    tokens: IntArray
+    own: Numbers
+    """How often each thing is written of its own. # shape: (things, states)"""
+    tokens: Numbers
     """Of what may stand before the end of the output."""
-    of_end: IntArray
+    of_end: Numbers
     """Of what has to be that end."""
-    too_often: IntArray
+    too_often: Numbers
     """How many times something occurs then that may not."""
 
 
 class ToWrite:
-    """What the states of one sentence leave to be written."""
+    """What the states of one sentence leave to be written.
 
-    def __init__(self, automaton: Automaton, sentence: int, things: Sequence[Thing]) -> None:
+    Numbers of things are small, and kept as floats: these are summed up faster.
+    """
+
+    def __init__(
+        self, automaton: Automaton, sentence: int, things: Sequence[Thing], hopeful: bool = False
+    ) -> None:
         self._automaton = automaton
         self._root = int(automaton.roots[sentence])
         arrays = automaton.bit_arrays
-        shared = SharedThings(things, automaton, sentence)
+        shared = SharedThings(things, automaton, sentence, hopeful)
         self._shared = shared
         all_things = [*shared.things, *(each for each in things if each not in shared.things)]
-        owner = [i for i, thing in enumerate(all_things) for _ in thing.copies]
         self._copies = BitSets([bits for thing in all_things for bits in thing.copies], arrays)
-        # shape: (copies, things)
-        self._owner = np.array(owner)[:, None] == np.arange(len(all_things))
-        self._size = np.array([thing.size for thing in all_things], np.int64)
+        numbers = [len(thing.copies) for thing in all_things]
+        self._first_copies = np.cumsum([0, *numbers[:-1]])  # shape: (things,)
+        self._size = np.array([thing.size for thing in all_things], _NUMBER)
         self._is_last = np.array([thing.is_last for thing in all_things], np.bool_)
-        self._size_before_end = np.where(self._is_last, 0, self._size)
+        self._size_before_end = np.where(self._is_last, _NUMBER(0), self._size)
         self._wanted = BitSets([thing.wanted for thing in all_things], arrays)
         # What is lost if a thing does not come now, and what that has in it.
-        lost = [thing.lost_with(things) for thing in all_things]
+        lost = [[] if hopeful else thing.lost_with(things) for thing in all_things]
         self._before = np.array([sum(t.size for t in each) for each in lost], np.int64)
         self._said_before = np.array([shared.inside_all(each) for each in lost], np.int64)
         self._in_time = BitSets([thing.in_time for thing in all_things], arrays)
+        inside = [(row, shared.inside[row].nonzero()[0]) for row in shared.holders]
+        # For each thing that has others inside, these, and how often it has them.
+        self._inside = {
+            row: (held, shared.inside[row, held, None].astype(_NUMBER)) for row, held in inside
+        }
 
     @classmethod
-    def of(cls, automaton: Automaton, sentence: int) -> ToWrite | None:
-        """Return what a sentence has to write; None if nothing is counted in anything else."""
+    def of(cls, automaton: Automaton, sentence: int, hopeful: bool = False) -> ToWrite | None:
+        """Return what a sentence has to write; None if nothing is counted in anything else.
+
+        ``hopeful`` hopes that what has to stand near something will, also in something else.
+        """
         if not any(goal.exact for goal in automaton.layouts[sentence].goals):
             return None
-        given = cls(automaton, sentence, list_things(automaton.layouts[sentence]))
+        things = list_things(automaton.layouts[sentence], hopeful)
+        given = cls(automaton, sentence, things, hopeful)
         return given if given._shared.any_inside else None
 
     def missing(self, states: States) -> IntArray:
@@ -95,15 +111,17 @@ class ToWrite:
         # shape of both: (states,)
         """
         unmet = ~self._copies.share(states.seen)
-        left: IntArray = unmet.astype(np.int64) @ self._owner
-        fresh = self._write(states, left, np.zeros((len(left), len(self._shared.things)), np.int64))
-        of_end = int(self._size[self._is_last].sum())
+        left: Numbers = np.add.reduceat(unmet.T.astype(_NUMBER), self._first_copies, axis=0)
+        counts = self._where_they_count(states)
+        nothing_said = np.zeros((len(self._shared.things), len(unmet)), _NUMBER)
+        fresh = self._write(counts, left, nothing_said)
+        of_end = self._size[self._is_last].sum()
         # The end of the output comes last: its beginning is of no use before that.
         best = fresh.tokens + np.where(fresh.tokens > 0, of_end, fresh.of_end), fresh.too_often
         for is_last in (False, True) if self._is_last.any() else (False,):
             # What comes with something else is not gone on with.
-            option = self._go_on(states, (fresh.own > 0) & (self._is_last == is_last))
-            going = self._write(states, left, option.said)
+            option = self._go_on(states, ((fresh.own > 0).T & (self._is_last == is_last)))
+            going = self._write(counts, left, option.said)
             possible = option.saved > 0
             if is_last:
                 tokens = going.of_end - option.saved
@@ -116,36 +134,42 @@ class ToWrite:
                 np.where(better, tokens, best[0]),
                 np.where(better, going.too_often, best[1]),
             )
-        return best
+        return best[0].astype(np.int64), best[1].astype(np.int64)
 
-    def _write(self, states: States, left: IntArray, said: IntArray) -> _Left:
+    def _write(self, counts: Mapping[int, BoolArray], left: Numbers, said: Numbers) -> _Left:
         """Return what is left if the things in the ``left`` numbers have to be there.
 
         What others have in them is not written besides; ``said`` of it does not come again.
+        ``counts`` are the states in which some things count.
         """
         shared, number = self._shared, len(self._shared.things)
-        own, comes = left[:, :number].copy(), -said
+        own, comes = left.copy(), -said
         for row in (*shared.holders, *shared.held):
-            own[:, row] = np.maximum(own[:, row] - self._that_counts(states, comes, row), 0)
-            comes = comes + own[:, row, None] * shared.inside[row]
+            there = np.maximum(comes[row], 0)
+            own[row] = np.maximum(own[row] - (there * counts[row] if row in counts else there), 0)
+            if row in self._inside:
+                held, times = self._inside[row]
+                comes[held] += times * own[row]
             for place in shared.along.get(row, ()):
-                own[own[:, row] > 0, place] = 0
+                own[place, own[row] > 0] = 0
         counted = shared.counted
-        over = np.maximum(comes[:, counted] - left[:, :number][:, counted], 0).sum(axis=1)
-        own = np.concatenate((own, left[:, number:]), axis=1)
-        tokens: IntArray = own @ self._size_before_end
-        return _Left(own, tokens, own @ self._size - tokens, over)
+        over = np.maximum(comes[counted] - left[:number][counted], 0).sum(axis=0)
+        tokens, all_tokens = _sum(self._size_before_end, own), _sum(self._size, own)
+        return _Left(own, tokens, all_tokens - tokens, over)
 
-    def _that_counts(self, states: States, comes: IntArray, row: int) -> IntArray:
-        """Return how often something comes with others where it counts. # shape: (states,)."""
-        there = np.maximum(comes[:, row], 0)
-        enabled = self._shared.things[row].enabled
-        if not enabled:
-            return there
-        return there * self._shared.enabled[row].share(states.seen)[:, 0]
+    def _where_they_count(self, states: States) -> dict[int, BoolArray]:
+        """Return the states in which things count that do not always. # shape: (states,)."""
+        return {
+            row: self._shared.enabled[row].share(states.seen)[:, 0]
+            for row, thing in enumerate(self._shared.things)
+            if thing.enabled
+        }
 
     def _go_on(self, states: States, of_use: BoolArray) -> _Option:
-        """Return of the things that are of use the one of which most has been written."""
+        """Return of the things that are of use the one of which most has been written.
+
+        # shape: (states, things)
+        """
         node, bits = states.node, states.seen
         saved = np.zeros_like(node)
         said = np.zeros((len(node), len(self._shared.things)), np.int64)
@@ -171,4 +195,10 @@ class ToWrite:
             ready = self._in_time.share(bits) & of_use
             waiting = ready * self._before
             better(waiting.max(axis=1), waiting.argmax(axis=1), None)
-        return _Option(saved, said)
+        return _Option(saved, said.T.astype(_NUMBER))
+
+
+def _sum(sizes: Numbers, own: Numbers) -> Numbers:
+    """Return the tokens of some things in all, without the threads of a matrix product."""
+    total: Numbers = np.einsum("t,ts->s", sizes, own)
+    return total
