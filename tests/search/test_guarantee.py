@@ -381,3 +381,65 @@ def test_patterns_that_a_caller_tells_apart_are_met_by_one_occurrence(avoid: Any
     exact = [replace(each, may_overlap=True, exact=True) for each in twice]
     [[found]] = decode(scorer, [0], [exact], [avoid], max_length=8)
     assert found.tokens.count(3) == 1
+
+
+def test_the_word_of_a_whole_prefix_has_to_end_before_anything_is_said() -> None:
+    """That takes a token, and what goes on with the word does not count."""
+    with pytest.raises(ConstraintError) as caught:
+        decode(
+            HistoryScorer(4, eos=0),
+            ["a"],
+            [[(1,)]],
+            prefix=[[2]],
+            whole_prefix=[True],
+            boundary=[1, 0, 1, 1],
+            max_length=2,
+        )
+    assert str(caught.value) == (
+        "sentence 0: phrases [1] need 2 tokens after a prefix of 1, max_length is 2"
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "gbs", "beam", "lookahead"])
+def test_plans_behind_a_whole_prefix_begin_with_a_new_word(algorithm: str) -> None:
+    def order(*parts: tuple[tuple[int, ...], ...]) -> Pattern:
+        return Pattern(tuple(tuple(map(Form, forms)) for forms in parts))
+
+    demands: list[Any] = [
+        order(((1,),), ((11, 6),)),
+        (10, 6),
+        order(((7,), (3, 3, 3, 3))),
+        (9, 10, 9, 10),
+        order(((4, 5), (5,)), ((11, 6),)),
+        (5, 5, 6, 7),
+    ]
+    given: dict[str, Any] = {
+        "boundary": [1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1],
+        "closing": [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
+        "whole_prefix": [True],
+        "algorithm": algorithm,
+        "beam_size": 3,
+    }
+    output = [1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 9, 10, 6, 11, 6]
+    scorer = HistoryScorer(12, eos=0)
+    as_prefix = decode(scorer, ["a"], [demands], prefix=[output], max_length=16, **given)
+    assert all(as_prefix[0][0].met)
+    for longest in range(16, 22):
+        found = decode(scorer, ["a"], [demands], prefix=[output[:4]], max_length=longest, **given)
+        assert all(found[0][0].met)
+        assert len(found[0][0].tokens) <= longest
+
+
+@pytest.mark.parametrize("algorithm", ["gbs", "cbs", "dba", "lookahead", "beam"])
+def test_ends_that_are_closed_give_no_more_candidates_beside_a_late_neighbour(
+    algorithm: str,
+) -> None:
+    for seed in range(40):
+        logits = np.random.default_rng(seed).normal(scale=1.5, size=(7, 7))
+        logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        scorer = TableScorer(logits, bos=0, eos=0)
+        vars(scorer)["ends"] = [0, 1]
+        how: dict[str, Any] = {"beam_size": 2, "algorithm": algorithm}
+        alone = decode(scorer, [0], [[(2,), (3,)]], max_length=[12], **how)[0]
+        both: Any = [[(2,), (3,)], [(4, 5)]]
+        assert decode(scorer, [0, 1], both, max_length=[12, 2], **how)[0] == alone

@@ -95,6 +95,15 @@ def test_scores_and_ids_may_have_any_precision(
     assert found[0][0].tokens == [2, 3]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [np.matrix, np.ma.masked_array])
+def test_arrays_with_rules_of_their_own_are_read_as_arrays(kind: Callable[[Any], Any]) -> None:
+    asked: Any = [[7]], [[[2], [3]]], [[[0, 0], [2, 2]]]
+    kinds = with_arrays(top_scores=kind, top_ids=kind, ask_scores=kind)
+    found = decode(Changed(kinds), *asked, max_length=6)
+    assert found == decode(Changed(lambda scores: scores), *asked, max_length=6)
+
+
 BROKEN = [
     (lambda _: None, "answer must have top_scores, top_ids, ask_scores, state"),
     (lambda scores: tuple(scores)[:3], "answer must have"),

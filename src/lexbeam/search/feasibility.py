@@ -40,7 +40,8 @@ def refuse_impossible(
         if automaton is None or remaining is None:
             continue
         counted = any(goal.exact for goal in automaton.layouts[sentence].goals)
-        tight = len(request.prefix) + remaining.most_needed[sentence] > limit
+        first = len(request.prefix) + _ends_word(request, automaton)
+        tight = first + remaining.most_needed[sentence] > limit
         if tight or (counted and request.prefix) or sentence in certain:
             need = _need_after_prefix(sentence, request, automaton, remaining, limit)
             _refuse_need(sentence, request, limit, need)
@@ -118,7 +119,21 @@ def _need_after_prefix(
         states = automaton.advance(states, np.array([token]))
         if automaton.breaks(states).any():
             return NEVER
-    return remaining.need_of(sentence, states, max(limit - len(request.prefix), 0))
+    left = max(limit - len(request.prefix), 0)
+    if not _ends_word(request, automaton):
+        return remaining.need_of(sentence, states, left)
+    plan = remaining.plan(sentence)
+    if plan.may_end(states):
+        return 0
+    after = plan.end_word(states)
+    need = remaining.need_of(sentence, after, max(left - 1, 0)) if len(after.node) else NEVER
+    return min(need + 1, NEVER)
+
+
+def _ends_word(request: Request, automaton: Automaton) -> bool:
+    """Return whether the token behind a prefix has to end the word of it."""
+    words, prefix = automaton.whole_words, request.prefix
+    return bool(prefix) and request.whole_prefix and words is not None and words.waits(prefix)
 
 
 def count_sets(automaton: Automaton) -> IntArray:

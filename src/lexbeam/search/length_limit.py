@@ -193,15 +193,16 @@ class LengthLimit:
                 is_late[row, column] &= ~self._ends[ids[row, column]]
             return is_late
 
-        rows, top_ids = np.arange(len(tokens)), scores.top_ids
-        top_ids = np.where(scores.top_scores > -np.inf, top_ids, PAD)  # These may be any.
+        rows, scoreless = np.arange(len(tokens)), scores.top_scores == -np.inf
+        top_ids = np.where(scoreless, PAD, scores.top_ids)  # These may be any.
         # A sentence alone is proposed as many more as its own phrases have tokens.
         proposed = most + self._remaining.alphabets[self.looks.sentences[sentence]]
         # Where needs are tabulated, to know them is no work.
         if self._remaining.is_tabulated(self.looks.sentences[sentence]):
             is_late = late(rows, np.concatenate((top_ids, tokens), axis=1))
             width = top_ids.shape[1]
-            in_time, closed = ~is_late[:, :width], is_late[:, width:]
+            # What was closed before takes a place of the best all the same.
+            in_time, closed = ~is_late[:, :width] | scoreless, is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
             in_time, closed = _first_in_time(top_ids, tokens, late, most, proposed)
@@ -268,19 +269,21 @@ def _first_in_time(
 ) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
-    What stands behind them is not looked at: mostly the first ones are in time, and it may be
-    long work to know that a token is. Nor are tokens behind those ``proposed`` for the row. Also
-    return which of the others are late.
+    What is `PAD` was closed before, and takes a place all the same. What stands behind them is not
+    looked at: mostly the first ones are in time, and it may be long work to know that a token is.
+    Nor are tokens behind those ``proposed`` for the row. Also return which of the others are late.
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows, columns = np.arange(len(ids)), np.arange(ids.shape[1])
     width = min(int(most.max(initial=0)), ids.shape[1])
-    first = np.where(columns[:width] < most[:, None], ids[:, :width], PAD)
+    is_first = columns[:width] < most[:, None]
+    first = np.where(is_first, ids[:, :width], PAD)
     is_late = late(rows, np.concatenate((first, others), axis=1))
-    in_time[:, :width] = ~is_late[:, :width]
+    in_time[:, :width] = ~is_late[:, :width] | (is_first & (first == PAD))
     rows = rows[in_time.sum(axis=1) < most]
     behind = (columns >= most[rows, None]) & (columns < proposed[rows, None])
     if behind.any():
         in_time[rows] |= ~late(rows, np.where(behind, ids[rows], PAD))
+        in_time[rows] |= behind & (ids[rows] == PAD)
         in_time[rows] &= in_time[rows].cumsum(axis=1) <= most[rows, None]
     return in_time, is_late[:, width:]

@@ -205,6 +205,7 @@ def read_scores(answer: Any) -> Scores:
     try:
         given = top_scores.dtype in _SCORES and ask_scores.dtype in _SCORES
         given = given and top_ids.dtype == _IDS
+        given = given and {type(top_scores), type(top_ids), type(ask_scores)} == {np.ndarray}
         if given and (attention is None or attention.dtype in _SCORES):
             return scores
     except (TypeError, AttributeError):  # not all are arrays of NumPy
@@ -219,10 +220,12 @@ def read_scores(answer: Any) -> Scores:
 
 def _numbers(name: str, array: Any, kinds: str) -> Any:
     """Return an array as one of float32, float64 or int64, or say that it is of another kind."""
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
-        given = f"of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+    is_array = isinstance(array, np.ndarray | np.generic)
+    if not is_array or array.dtype.kind not in kinds:
+        given = f"of {array.dtype}" if is_array else type(array).__name__
         wanted = "integers" if kinds == "iu" else "floats"
         raise ScorerError(f"the scorer's {name} must be a NumPy array of {wanted}, not {given}")
+    array = np.asarray(array)  # Subclasses, such as matrices, have rules of their own.
     if kinds == "iu":
         return array.astype(np.int64, copy=False)
     return array if array.dtype in _SCORES else array.astype(np.float64)

@@ -86,6 +86,23 @@ class FollowedPlans:
             self._follow(states.take(np.array(list(first.values()))), list(first))
         return np.array([self._length(key) for key in keys], np.int64)
 
+    def known_needs(self, states: States) -> IntArray:
+        """Return the lengths of the shortest plans that are known. # shape: (states,)."""
+        return np.array([self._length(key) for key in self._moves.keys(states)], np.int64)
+
+    def may_end(self, states: States) -> bool:
+        """Return whether an output may end in all of these states."""
+        return bool(self._moves.is_done(states).all())
+
+    def end_word(self, states: States) -> States:
+        """Return the states after all tokens that end the word of some, the likeliest first."""
+        words, tokens = self._automaton.whole_words, self._moves.ask_all(states)
+        if words is not None:
+            tokens = np.where(np.isin(tokens, words.going_on()), PAD, tokens)
+        after, forbidden = self._moves.look_ahead(states, tokens)
+        after = after.take(np.flatnonzero(~forbidden))
+        return after.take(self._enough.needs(after).argsort(kind="stable"))
+
     def _choose_to_follow(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans are followed now."""
         affordable = max(self._tries_left, 0) // (_SHARE * MOST_ASKED)
@@ -215,7 +232,7 @@ class FollowedPlans:
         ask = self._moves.ask_all
         if _count_tokens(ask(start)) > 2 * MOST_ASKED:
             ask = self._moves.ask_best
-        enough = int(self._enough.needs(start)[0])
+        enough = int(self._enough.needs(start).min())
         # More room must not make the beam narrower.
         tries = max(_count_tokens(ask(start)), 1) * max(min(limit, enough), 1)
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.

@@ -50,7 +50,8 @@ class Pattern:
     """Parts that must follow one another without sharing tokens, each in any of its forms.
 
     A pattern given n times must occur n times, each time after the time before; one of a single
-    part that ``may_overlap`` counts as a plain phrase does, whose occurrences may share tokens.
+    part that ``may_overlap`` counts as a plain phrase does, whose occurrences may share tokens. One
+    that begins or ends the output is met once by that, however often it is given.
     """
 
     parts: tuple[tuple[Form, ...], ...]

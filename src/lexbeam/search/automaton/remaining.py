@@ -15,6 +15,7 @@ import numpy as np
 from lexbeam.search.arrays import BoolArray, IntArray, Tokens
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.bit_layout import BitLayout
+from lexbeam.search.automaton.moves import MOST_ASKED
 from lexbeam.search.automaton.need_tables import Needs, NeedTables
 from lexbeam.search.automaton.obstacles import has_filler, may_be_stuck
 from lexbeam.search.automaton.plans import Plans
@@ -199,21 +200,21 @@ class RemainingTokens:
         return self._solve(sentence) is not None or self.plan(sentence).may_be_late(states, left)
 
     def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
-        """Return the need of one hypothesis of one sentence.
+        """Return the least need of some hypotheses of one sentence, the likeliest first.
 
         If it is more than the ``limit``, and not exact, a shorter output is looked for.
         """
         if self._solve(sentence) is None:
-            plan = self.plan(sentence)
-            need = int(plan.needs(states, -1)[0])
+            plan, first = self.plan(sentence), states.take(np.arange(len(states.node))[:MOST_ASKED])
+            need = int(plan.needs(first, -1).min())
             if need > limit >= 0:
                 plan.find_shorter(states, limit)
-                need = int(plan.needs(states, -1)[0])
+                need = min(need, int(plan.known_needs(states).min()))
             if need < NEVER and (limit < 0 or need <= limit):
                 self.planned.add(sentence)
             return need
         keys = self._tables.keys(states, np.array([sentence]))
-        return int(self._need_by_key(sentence, keys)[0])
+        return int(self._need_by_key(sentence, keys).min())
 
     def plan(self, sentence: int) -> Plans:
         """Return the plans of a sentence, of whatever kind they are."""
