@@ -95,10 +95,9 @@ class RemainingTokens:
             parts = len(layout.hard_tokens) + 1
             return 2 * (layout.hard_size + 2 * parts) + max(strict, default=0)
         need = solved.need
-        hindered = _is_hindered(layout, self._automaton.tries[sentence])
-        if layout.strict and not hindered and is_placeable(layout):
-            # States that no output may begin with are never reached. (Where something is avoided,
-            # or can't be placed everywhere, the end may be out of reach from other states, too.)
+        if layout.strict and is_placeable(layout):
+            # States that no output may begin with are never reached. (Where something can't be
+            # placed everywhere, the end may be out of reach from other states, too.)
             start = self._automaton.start().take(np.array([sentence]))
             begins = [goal for goal in layout.goals if goal.strict]
             keys = np.arange(len(need)) if solved.keys is None else solved.keys
