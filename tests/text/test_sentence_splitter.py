@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.timing import at_most
-from lexbeam.text.sentence_splitter import split_text
+from lexbeam.text.sentence_splitter import inner_starts, split_text
 
 
 def always(_: str) -> bool:
@@ -46,6 +46,11 @@ def test_chinese_needs_no_space() -> None:
         "「好吗？」",
         "她说。",
     ]
+
+
+def test_sentences_begin_behind_others_of_their_line() -> None:
+    assert inner_starts("One.\nTwo, e.g. Three! Four. 我。它") == [21, 27, 30]
+    assert inner_starts("") == []
 
 
 def test_lines_are_kept_apart() -> None:

@@ -45,7 +45,8 @@ def test_it_is_found_as_it_is_given_and_as_the_vocabulary_writes_it(target: Targ
 
 def test_where_it_stands(target: TargetText) -> None:
     avoidance = avoid(target, "gato", {"text": "mat", "case": "any"})
-    assert avoidance.find("Gato e Gato, gato. Gato") == [(0, 4), (13, 17)]
+    assert avoidance.find("Gato e Gato, gato") == [(0, 4), (13, 17)]
+    assert avoidance.find("Um Gato. Gato “Gato”") == [(9, 13)]  # The model has made two of one.
     assert avoidance.find("e. Gato", starts=[0, 3]) == [(3, 7)]
     assert avoidance.find("On MAT", starts=[0]) == [(3, 6)]
     assert avoidance.find("gatos") == []
@@ -90,3 +91,16 @@ def test_a_word_does_not_come_back_before_the_bytes_of_a_sign() -> None:
     assert result.unavoided == []
     assert not contains(result.text, "Sie")
     assert all(report.met for report in result.constraints)
+
+
+def test_it_begins_no_sentence_that_the_source_has_not() -> None:
+    text = (
+        "System-defined FileTable columns cannot be dropped and recreated; otherwise, however, "
+        "they behave like ordinary columns for DML operations."
+    )
+    translator = lexbeam.load()
+    said = ". Andernfalls" in translator.translate(text).text
+    found = translator.translate(text, avoid=["andernfalls"])
+    assert said
+    assert "Andernfalls" not in found.text
+    assert not found.unavoided

@@ -76,6 +76,12 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -
     ]
 
 
+def inner_starts(text: str) -> list[int]:
+    """Return the offsets at which sentences begin inside the lines of a text, behind others."""
+    lines = (match.span() for match in re.finditer(r"[^\n]+", text))
+    return [start for line in lines for start, _ in _sentences(text, *line)[1:]]
+
+
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of the sentences of a line."""
     sentences = []

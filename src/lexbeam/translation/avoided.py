@@ -11,6 +11,7 @@ from lexbeam.search.arrays import Tokens
 from lexbeam.text.casing import Case, capitalised, compound_spellings, matches, variants
 from lexbeam.text.compounds import begins_word, lowered, may_be_part, word_around
 from lexbeam.text.phrases import Spelling
+from lexbeam.text.sentence_splitter import inner_starts
 from lexbeam.text.spelling import TargetText, spell_inside
 from lexbeam.text.word_boundaries import Span, stands_alone
 
@@ -82,15 +83,18 @@ class Avoidance:
         """Return the spans of avoided phrases in a text; of a compound, that of the whole word.
 
         A word that is demanded with a capital may begin a sentence, even if it is avoided
-        without one. ``demanded`` are the spans of what is demanded.
+        without one. ``demanded`` are the spans of what is demanded. Sentences begin at ``starts``
+        and behind others: a model may make two of one.
         """
-        spans = []
+        spans, begun = [], None
         for form, case, compound in self._forms():
             if case != "any" and not any(
                 written in text for written in (form, capitalised(form), lowered(form))
             ):
                 continue
-            for start, end in matches(text, form, case, starts, compound):
+            if begun is None:
+                begun = sorted({*starts, *inner_starts(text)})
+            for start, end in matches(text, form, case, begun, compound):
                 wanted = any(first <= start and end <= last for first, last in demanded)
                 if text[start:end] == form or not wanted:
                     spans.append(word_around(text, (start, end)))
