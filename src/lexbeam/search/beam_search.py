@@ -85,14 +85,11 @@ def decode(
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended: phrases are whole words then.
-        closing: marks those that end a word, whatever follows.
-        starting: marks those that begin a word, for counting; ``boundary`` if not given.
+        closing, starting: mark those that end or begin a word (``boundary`` if not given).
         joining: how tokens join parts of compounds (`automaton.whole_words`).
-        marking: marks those that only say that a word begins.
-        silent: marks those that write nothing. # shape of marks: (vocabulary,)
+        marking, silent: mark those that only begin a word; that write nothing. All: (vocabulary,)
         observer: is shown every step; what is searched again begins again with step 0.
-        aside: what has ended leaves its slot; in the paper it keeps it.
-        cut: at ``max_length`` an output may stop without the end of sentence.
+        aside, cut: what has ended leaves its slot; at ``max_length`` an output may just stop.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
@@ -103,8 +100,8 @@ def decode(
     _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough, insists)
     ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
     settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
-    marks = boundary, closing, size, [*ends], starting, joining, marking, silent
-    words = WordBoundaries.of(*marks)
+    marks = starting, joining, marking, silent
+    words = WordBoundaries.of(boundary, closing, size, [*ends], *marks)
     asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
     requests, attends = read_requests(number, *asked), can_attend(scorer)
     tied = read_ties(ties, requests, sources) if attends else None

@@ -73,7 +73,8 @@ class RemainingTokens:
         at_once = self.exact & (chained | (states <= _MOST_STATES_AT_ONCE))
         self._side_by_side = _concatenate(automaton)
         for sentence in np.flatnonzero(~self._side_by_side).tolist():
-            solved = self._solve(sentence) if at_once[sentence] else None
+            is_bounded = automaton.layouts[sentence].strict and self._is_proven(sentence)
+            solved = self._solve(sentence) if at_once[sentence] and not is_bounded else None
             self.most_needed[sentence] = self._most_needed_in(sentence, solved)
 
     def _most_needed_in(self, sentence: int, solved: Needs | None) -> int:
