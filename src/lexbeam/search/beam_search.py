@@ -14,14 +14,17 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexbeam.arguments import count_sources
-from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.search.allocation import POLICIES, Policy, TwoWidths
 from lexbeam.search.arrays import BoolArray, FloatArray, IntArray, row_starts
 from lexbeam.search.automaton.patterns import Pattern
-from lexbeam.search.automaton.whole_words import WordBoundaries
 from lexbeam.search.beam import Beam, Finished, History, Hypothesis
 from lexbeam.search.candidates import Chosen, ObservedStep
+from lexbeam.search.decode_arguments import (
+    read_asked,
+    read_settings,
+    read_words,
+    refuse_wrong_kinds,
+)
 from lexbeam.search.drafting import (
     Batch,
     Drafted,
@@ -36,10 +39,10 @@ from lexbeam.search.giving_up import give_up
 from lexbeam.search.length_limit import LengthLimit
 from lexbeam.search.overdue import EVERY, Overdue
 from lexbeam.search.prefix import ForcedPrefix
-from lexbeam.search.request import Request, read_requests
-from lexbeam.search.scorer import Scorer, can_attend, can_hold, can_restart, read_ends
+from lexbeam.search.request import Request
+from lexbeam.search.scorer import Scorer, can_attend, can_restart
 from lexbeam.search.sentences import Sentences
-from lexbeam.search.settings import Settings, SettingsArguments, read_flag, read_limits
+from lexbeam.search.settings import Settings, SettingsArguments, read_limits
 from lexbeam.search.step import SearchStep, sentence_of
 from lexbeam.search.stopping import LookAhead, are_done, likely_longest, prune
 from lexbeam.search.ties import WINDOWS, Ties, read_ties
@@ -85,11 +88,14 @@ def decode(
         whole_prefix: for each sentence, whether its prefix ends a word (needs ``boundary``).
         max_length: most tokens of an output without its end; one number, or one per sentence.
         boundary: marks the tokens before which a word has ended: phrases are whole words then.
-        closing, starting: mark those that end or begin a word (``boundary`` if not given).
+        closing: marks those that end a word, whatever follows.
+        starting: marks those that begin a word, for counting; ``boundary`` if not given.
         joining: how tokens join parts of compounds (`automaton.whole_words`).
-        marking, silent: mark those that only begin a word; that write nothing. All: (vocabulary,)
+        marking: marks those that only say that a word begins.
+        silent: marks those that write nothing. # shape of marks: (vocabulary,)
         observer: is shown every step; what is searched again begins again with step 0.
-        aside, cut: what has ended leaves its slot; at ``max_length`` an output may just stop.
+        aside: what has ended leaves its slot; in the paper it keeps it.
+        cut: at ``max_length`` an output may stop without the end of sentence.
         ties: for each sentence, the source tokens of phrases, by their indices (`search.ties`).
         find_displaced: returns what ties displace, given a sentence and its draft (`drafting`).
         thorough: look further around the places where ties are due, with a wider beam.
@@ -97,17 +103,14 @@ def decode(
         align: give each output its attention, if the model can attend.
         settings: how to search (`Settings`); ``arguments`` are single fields of it by name.
     """
-    _refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough, insists)
-    ends, size, number = read_ends(scorer), scorer.vocabulary_size, count_sources(sources)
-    settings, finishing = _read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
-    marks = starting, joining, marking, silent
-    words = WordBoundaries.of(boundary, closing, size, [*ends], *marks)
-    asked = phrases, avoid, prefix, size, ends, words, whole_prefix, can_hold(scorer)
-    requests, attends = read_requests(number, *asked), can_attend(scorer)
-    tied = read_ties(ties, requests, sources) if attends else None
-    limits, window = read_limits(max_length, number), WINDOWS[bool(thorough)]
+    refuse_wrong_kinds((observer, find_displaced), aside, cut, align, thorough, insists)
+    settings, finishing = read_settings(settings, arguments), FinishingRules.of(scorer, aside, cut)
+    words = read_words(scorer, boundary, closing, starting, joining, marking, silent)
+    requests = read_asked(scorer, sources, phrases, avoid, prefix, words, whole_prefix)
+    tied = read_ties(ties, requests, sources) if can_attend(scorer) else None
+    limits, window = read_limits(max_length, len(requests)), WINDOWS[bool(thorough)]
     batch = Batch(scorer, sources, limits, words, finishing, settings, tied, window)
-    return _search(batch, requests, find_displaced, observer, attends and align, insists)
+    return _search(batch, requests, find_displaced, observer, align and can_attend(scorer), insists)
 
 
 def _search(
@@ -160,22 +163,6 @@ def _search_again(
         compiled = compile_what_is_possible(batch, asked, requests, sentences)
         drafted = drafted._replace(compiled=compiled, state=state, answered=others)
     return Search(batch, drafted, observer, attends, looks_away=False).run()
-
-
-def _read_settings(given: Any, arguments: Mapping[str, Any]) -> Settings:
-    """Return settings with single fields changed."""
-    if given is not None and not isinstance(given, Settings):
-        raise SettingError(f"settings must be of the class Settings, not {represented(given)}")
-    return replace(Settings() if given is None else given, **arguments)
-
-
-def _refuse_wrong_kinds(functions: tuple[Any, Any], *flags: Any) -> None:
-    """Raise if an argument of `decode` is no function, or neither true nor false."""
-    for name, function in zip(("observer", "find_displaced"), functions, strict=True):
-        if function is not None and not callable(function):
-            raise InputError(f"{name} must be a function, not {represented(function)}")
-    for name, flag in zip(("aside", "cut", "align", "thorough", "insists"), flags, strict=True):
-        read_flag(name, flag)
 
 
 class Search:
