@@ -186,3 +186,12 @@ def test_a_number_of_too_many_digits_is_infinite_in_json() -> None:
     assert read_json_integer("1" * 5000) == float("inf")
     with pytest.raises(InputError, match='"beam_size" has the value inf'):
         parse_record('{"text": "a", "beam_size": ' + "1" * 5000 + "}")
+
+
+def test_a_list_that_claims_to_be_longer_than_fits_into_memory_is_refused() -> None:
+    class Claims(list[str]):
+        def __len__(self) -> int:
+            return 10**12
+
+    with pytest.raises(InputError, match="1,000,000,000,000 entries, more than 10,000,000"):
+        decode(PLAIN, Claims())

@@ -14,6 +14,9 @@ from lexbeam.errors import InputError, represented
 NO_LISTS = str, bytes, Mapping, Set
 """What can be gone through, but is no list."""
 
+MOST_SOURCES = 10_000_000
+"""More sentences at a time would not fit into memory; a list may claim to have more."""
+
 _MOST_DIGITS = 309
 """A float has no more."""
 
@@ -73,6 +76,8 @@ def read_json_integer(digits: str) -> int | float:
 def count_sources(sources: Any) -> int:
     """Return how many sources there are, or say that they are no list."""
     length = None if isinstance(sources, Mapping | Set) else as_length(sources)
+    if length is not None and length > MOST_SOURCES:
+        raise InputError(f"sources has {length:,} entries, more than {MOST_SOURCES:,} at a time")
     if length is not None:
         return length
     raise InputError(

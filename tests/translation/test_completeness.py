@@ -9,7 +9,7 @@ import lexbeam
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.phrases import Spelling
 from lexbeam.translation.completeness import has_everything
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from lexbeam.translation import displaced
 from lexbeam.translation.displaced import split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix
+from lexbeam.translation.spelled import SpelledConstraint
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 
 @pytest.fixture(scope="module")

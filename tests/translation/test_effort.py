@@ -50,6 +50,16 @@ def test_a_step_of_a_free_search_counts_one() -> None:
     assert counts(FREE, found(5, steps=12)) == counts(FREE, found(12))
 
 
+def test_hundreds_of_forms_have_to_be_compiled() -> None:
+    def one_of(number: int) -> Job:
+        return Job((1,), (Pattern((tuple(Form((each,)) for each in range(2, number + 2)),)),))
+
+    few, more, many = (counts(one_of(number), found(10)) for number in (16, 28, 400))
+    assert few == counts(PLAIN, found(10))
+    assert more - few == pytest.approx(2)
+    assert many - few == pytest.approx(64)
+
+
 def test_what_takes_longer_counts_more() -> None:
     several = replace(PLAIN, phrases=((2, 3),) * 30)
     alternatives = Job((1,), (Pattern(((Form((2,)), Form((4,))),)),))

@@ -21,7 +21,7 @@ from lexbeam.translation.document import Document
 from lexbeam.translation.effort import Effort
 from lexbeam.translation.jobs import Job
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 PIECES = ["▁The", "▁a", "▁cit", "y", "▁is", "▁an", "▁fa", "r"]
 TERM = (2, 3)

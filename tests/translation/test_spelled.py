@@ -12,7 +12,7 @@ from lexbeam.errors import ConstraintError
 from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.text.spelling import TargetText, word_marks
 from lexbeam.translation.avoided import Avoidance
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact, limited_alike
+from lexbeam.translation.spelled import SpelledConstraint, limit_exact, limited_alike
 
 
 @pytest.fixture
@@ -162,19 +162,6 @@ def test_reports(target: TargetText) -> None:
     assert not missing.dropped
     soft = spell(target, {"text": "casa", "soft": 1})
     assert soft.report(text, [], None).dropped
-
-
-def test_an_open_word_may_be_finished_in_any_way(target: TargetText) -> None:
-    assert SpelledPrefix.spell("", target) == SpelledPrefix()
-    whole = SpelledPrefix.spell("O gato ", target)
-    assert whole.forced == target.spell_prefix("O gato").ids
-    assert not whole.patterns
-    begun = SpelledPrefix.spell("O ga", target)
-    (pattern,) = begun.patterns
-    assert not begun.forced
-    assert all(form.first for form in pattern.parts[0])
-    assert target.spell_prefix("O gato").ids in [form.tokens for form in pattern.parts[0]]
-    assert begun.longest == max(len(form.tokens) for form in pattern.parts[0])
 
 
 def test_words_start_after_a_space(

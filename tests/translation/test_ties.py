@@ -18,7 +18,7 @@ from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation import ties
 from lexbeam.translation.document import Document
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 FACTORY = "The company wants to build a new factory in Berlin."
 

@@ -13,7 +13,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.text.word_boundaries import Span
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 from lexbeam.translation.torn_compounds import find_torn
 
 if TYPE_CHECKING:

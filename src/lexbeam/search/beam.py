@@ -19,9 +19,12 @@ class Hypothesis:
     tokens: list[int]
     """The output, without the end of sentence."""
     score: float
-    """Log-probability normalised by length: log_prob / (tokens + 1) ** length_penalty."""
+    """Log-probability normalised by length: log_prob / (tokens + 1) ** length_penalty.
+
+    Of an output that was cut off there is no end to be counted.
+    """
     log_prob: float
-    """Log-probability of the output, end of sentence included."""
+    """Log-probability of the output, end of sentence included if it was taken."""
     met: list[bool]
     """One entry per phrase, in the order they were given."""
     finished: bool

@@ -11,7 +11,7 @@ from lexbeam.search.beam import Hypothesis
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import Piece, SentenceState
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 from lexbeam.translation.terms_in_source import score_as_given
 
 

@@ -30,7 +30,8 @@ from lexbeam.translation.reading import Reading, TermInSource
 from lexbeam.translation.sentence import Piece, SentenceState, begun, number_units
 from lexbeam.translation.settings import TextSettings
 from lexbeam.translation.shared_tokens import DemandedPart
-from lexbeam.translation.spelled import SpelledConstraint, SpelledPrefix, limit_exact, limited_alike
+from lexbeam.translation.spelled import SpelledConstraint, limit_exact, limited_alike
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 from lexbeam.translation.term_limits import lift_limits
 
 MOST_DEMANDED = 10_000

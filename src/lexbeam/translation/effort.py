@@ -57,6 +57,11 @@ _OF_EACH = 0.07
 _THOROUGH = 1.5
 """How many times as much one counts of a thorough search."""
 
+_OF_FORM = 1 / 6
+"""What each form of what is demanded counts once, beyond a few: it has to be compiled."""
+
+_FEW_FORMS = 16
+
 _OF_STEP = 0.3
 """The share of a step that does not depend on the width of the beam."""
 
@@ -117,7 +122,7 @@ class Effort:
 
     def cost(self, job: Job, like: Sequence[Hypothesis]) -> float:
         """Return what a search counts that takes as many steps as another one."""
-        return self.weight(job) * steps_of(like) + _BESIDE
+        return self.weight(job) * steps_of(like) + _BESIDE + _OF_FORM * _many_forms(job)
 
     def weight(self, job: Job) -> float:
         """Return what a step of a search counts."""
@@ -154,6 +159,12 @@ def _of_phrases(job: Job) -> float:
     is_plain = not limits and all(len(each.parts) == 1 for each in patterns)
     kind = _TIED if job.ties else _PLAIN if is_plain else _OF_PATTERNS
     return kind + _OF_EACH * (len(job.phrases) + 2 * (len(job.ties) + limits))
+
+
+def _many_forms(job: Job) -> int:
+    """Return how many forms a search has to know beyond a few."""
+    patterns = (each for each in job.phrases if isinstance(each, Pattern))
+    return max(sum(len(part) for each in patterns for part in each.parts) - _FEW_FORMS, 0)
 
 
 def steps_of(found: Sequence[Hypothesis]) -> int:

@@ -21,7 +21,7 @@ from lexbeam.translation.displaced import split_words
 from lexbeam.translation.document import Document
 from lexbeam.translation.jobs import Job, JobGenerator
 from lexbeam.translation.sentence import SentenceState
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 UNLIKELY = -17.0
 """The log-probability of a token of a term below which something is wrong before it."""

@@ -252,12 +252,7 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
     # Where there is no choice, nothing need be tried.
     trials = [(each, i) for each, found in places.items() for i in found if len(found) > 1]
     found = yield [
-        document.job(
-            document.sentences[index],
-            [document.whole(different[constraint])],
-            document.settings.of_drafts,
-            firm=set(document.units),
-        )
+        _trial(document, document.sentences[index], different[constraint])
         for constraint, index in trials
     ]
     gains = {constraint: dict.fromkeys(indices, 0.0) for constraint, indices in places.items()}
@@ -267,6 +262,14 @@ def _assign_by_drafts(document: Document, missing: Sequence[int]) -> JobGenerato
         gains[constraint][index] = gain
     for unit, index in assign_by_gain(list(asked.items()), gains):
         document.sentences[index].assigned.append(document.whole(unit))
+
+
+def _trial(document: Document, sentence: SentenceState, unit: int) -> Job:
+    """Return a quick search for a unit in a sentence whose free translation is known."""
+    wanted = {token for way in document.demand(unit).spellings for token in way.ids}
+    prefix = sentence.prefix.as_begun(sentence.best.tokens, wanted)
+    settings, firm = document.settings.of_drafts, set(document.units)
+    return document.job(sentence, [document.whole(unit)], settings, firm, prefix)
 
 
 def tried_sentences(

@@ -13,7 +13,7 @@ from lexbeam.search.automaton.patterns import Form
 from lexbeam.search.beam import Hypothesis
 from lexbeam.text.sentence_splitter import Part
 from lexbeam.translation.reading import Reading, TermInSource
-from lexbeam.translation.spelled import SpelledPrefix
+from lexbeam.translation.spelled_prefix import SpelledPrefix
 
 
 class Piece(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from lexbeam.constraints.constraint import Constraint, usable_forms
 from lexbeam.constraints.counting import find_countable
@@ -218,57 +217,6 @@ def _unlimited(phrase: Tokens | Pattern) -> Tokens | Pattern:
     forms = phrase.parts[0]
     is_plain = len(forms) == 1 and forms[0] == Form(forms[0].tokens)
     return forms[0].tokens if is_plain else replace(phrase, exact=False)
-
-
-@dataclass(frozen=True)
-class SpelledPrefix:
-    """What an output begins with, as tokens; nothing by default."""
-
-    spellings: tuple[Spelling, ...] = ()
-    """The ways to write it: several if its last word may go on in several."""
-    whole: bool = False
-    """Whether its last word is whole and must not go on."""
-
-    @classmethod
-    def spell(cls, prefix: str, target: TargetText) -> SpelledPrefix:
-        """Return the tokens of a prefix; its last word may go on unless a space follows it."""
-        if not prefix:
-            return cls()
-        if prefix.endswith(" "):
-            return cls((target.spell_prefix(prefix.rstrip()),), whole=True)
-        return cls(tuple(target.spell_beginnings(prefix)))
-
-    @property
-    def forced(self) -> Tokens:
-        """The tokens, if there is only one way to write it."""
-        return self.spellings[0].ids if len(self.spellings) == 1 else ()
-
-    @cached_property
-    def patterns(self) -> tuple[Pattern, ...]:
-        """A pattern of all ways to write it, if there are several."""
-        if len(self.spellings) < 2:
-            return ()
-        return (Pattern((tuple(Form(way.ids, first=True) for way in self.spellings),)),)
-
-    @cached_property
-    def tokens(self) -> frozenset[int]:
-        """All tokens that it may be written with."""
-        return frozenset(token for way in self.spellings for token in way.ids)
-
-    def begins(self, tokens: Sequence[int]) -> bool:
-        """Return whether an output begins with it; any does if there is none."""
-        ways = [way.ids for way in self.spellings]
-        return not ways or any(tuple(tokens[: len(ids)]) == ids for ids in ways)
-
-    @property
-    def longest(self) -> int:
-        """The most tokens that it may take."""
-        return max((len(way.ids) for way in self.spellings), default=0)
-
-    @property
-    def shown(self) -> list[Spelling]:
-        """What the output has to show for it: nothing if its tokens write it as it is."""
-        return [way for way in self.spellings[:1] if way.is_rewritten]
 
 
 def limit_exact(demands: Sequence[SpelledConstraint], prefix: str = "") -> list[SpelledConstraint]:
