@@ -48,7 +48,9 @@ def test_a_broken_promise_is_shown_as_small_as_it_gets() -> None:
 def test_forms_that_are_avoided_share_no_tokens() -> None:
     """Of *0* and *0 3* without *3*, only *0* is left: its occurrences have nothing to share."""
     forms = Form((0,), goes_on=True), Form((0, 3), inside=True, goes_on=True)
-    marks = Marks((False, False, True, False), (False,) * 4, (False,) * 4, (7, 1, 0, 7))
+    marks = Marks(
+        (False, False, True, False), (False,) * 4, (False,) * 4, (7, 1, 0, 7), (False,) * 4
+    )
     sentence = Sentence((Pattern((forms,)),) * 2, avoid=((3,),), limit=2)
     given = 4, 2, 1, False, False, marks, (sentence,), {"prune": 0, "beam_size": 62}, True
     assert not list(check(Problem(*given)))

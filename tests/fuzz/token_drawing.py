@@ -140,7 +140,8 @@ def _marks(random: Random, size: int, eos: int) -> Marks:
     if random.random() < 0.5:
         starting = [mark and random.random() < 0.8 for mark in boundary]
     joining = [random.choice((0, 0, 0, 1, 2, 4, 6, 7)) for _ in range(size)]
-    return Marks(tuple(boundary), tuple(closing), tuple(starting), tuple(joining))
+    silent = [mark and random.random() < random.choice((0, 0.3)) for mark in boundary]
+    return Marks(tuple(boundary), tuple(closing), tuple(starting), tuple(joining), tuple(silent))
 
 
 def _wide(random: Random) -> dict[str, Any]:

@@ -22,12 +22,13 @@ SOURCE = 4
 
 @dataclass(frozen=True)
 class Marks:
-    """Which tokens end and begin words, as `decode` takes them."""
+    """Which tokens end and begin words, or write nothing, as `decode` takes them."""
 
     boundary: tuple[bool, ...]
     closing: tuple[bool, ...]
     starting: tuple[bool, ...]
     joining: tuple[int, ...]
+    silent: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,17 @@ def times_met(demand: Output | Pattern, wanted: int, output: Output, marks: Mark
     return next((n for n in copies if _chain_ends(demand, n, output, marks, False)), 0)
 
 
+def _leaves_prefix(sentence: Sentence, output: Output, marks: Marks | None) -> bool:
+    """Return whether the word of a whole prefix does not go on, also behind a silent token."""
+    if not (sentence.whole and sentence.prefix):
+        return True
+    if not set(ends_of(sentence.prefix, output, 0, marks, False)):
+        return False
+    behind = output[len(sentence.prefix) : len(sentence.prefix) + 1]
+    may_go_on = marks is not None and not marks.closing[sentence.prefix[-1]]
+    return not (may_go_on and marks is not None and any(marks.silent[token] for token in behind))
+
+
 def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | None:
     """Return what an output pays for what it lacks; None if it does not keep to its request.
 
@@ -198,8 +209,7 @@ def price_of(problem: Problem, sentence: Sentence, output: Output) -> float | No
     marks = problem.marks
     if output[: len(sentence.prefix)] != sentence.prefix or len(output) > sentence.limit:
         return None
-    must_end = sentence.whole and sentence.prefix
-    if must_end and not set(ends_of(sentence.prefix, output, 0, marks, False)):
+    if not _leaves_prefix(sentence, output, marks):
         return None
     holds = marks if problem.holds else None
     if any(occurrences(avoided, output, holds) for avoided in sentence.avoid):

@@ -52,6 +52,9 @@ def test_nor_does_it_go_on_behind_a_token_that_writes_nothing() -> None:
     assert spoken[0][0].tokens[:3] == [HAUS, IST, TUER]
     assert ended[0][0].tokens[:1] == [HAUS]
     assert ended[0][0].tokens[1:2] not in ([IST], [TUER])
+    demanded = decode(scorer, ["s"], [[[IST, DOT]]], **request, silent=silent)[0][0]
+    assert demanded.met == [True]
+    assert demanded.tokens[1] not in (IST, TUER)  # It is not begun there though it is demanded.
     everything_is_silent = decode(scorer, ["s"], **request, silent=BOUNDARY)
     assert everything_is_silent[0][0].tokens == [HAUS]  # An end is never silent.
 

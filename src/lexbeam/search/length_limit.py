@@ -127,7 +127,7 @@ class LengthLimit:
         tokens = self._helpful.find(automaton, here, self.looks.sentences[sentence])
         row, column = (tokens != PAD).nonzero()
         if word_ends is not None and automaton.whole_words is not None:
-            fits = ~word_ends[row] | automaton.whole_words.ended(tokens[row, column])
+            fits = ~word_ends[row] | ~automaton.whole_words.unfinished[tokens[row, column]]
             row, column = row[fits], column[fits]
         if not len(row):
             return none

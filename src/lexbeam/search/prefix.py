@@ -71,6 +71,7 @@ class ForcedPrefix:
         if self.word_ends is None or self._words is None:
             return ask, ban
         ends = self.word_ends[sentence, None]
-        going_on = self._words.going_on()
-        ask = np.where(ends & ~self._words.boundary[ask], PAD, ask)
+        unfinished = self._words.unfinished
+        going_on = unfinished.nonzero()[0]
+        ask = np.where(ends & unfinished[ask], PAD, ask)
         return ask, np.concatenate((ban, np.where(ends, going_on, PAD)), axis=1)

@@ -98,7 +98,7 @@ class FollowedPlans:
         """Return the states after all tokens that end the word of some, the likeliest first."""
         words, tokens = self._automaton.whole_words, self._moves.ask_all(states)
         if words is not None:
-            tokens = np.where(np.isin(tokens, words.going_on()), PAD, tokens)
+            tokens = np.where(words.unfinished[tokens], PAD, tokens)
         after, forbidden = self._moves.look_ahead(states, tokens)
         after = after.take(np.flatnonzero(~forbidden))
         return after.take(self._enough.needs(after).argsort(kind="stable"))

@@ -169,7 +169,7 @@ class RemainingTokens:
 
     def follows_plans(self, sentence: int) -> bool:
         """Return whether plans are followed to know what a sentence needs."""
-        return self._solve(sentence) is None and not self._is_proven(sentence)
+        return not self._is_proven(sentence) and self._solve(sentence) is None
 
     def is_guess(self, sentence: int) -> bool:
         """Return whether a state may be reached that needs more than `most_needed` says."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,10 @@ class WordBoundaries:
         """Return whether a word has ended before this token."""
         return bool(self.boundary[token])
 
-    def going_on(self) -> IntArray:
-        """Return the tokens that leave a word unfinished: they go on with it, or write nothing."""
-        going_on = ~self.boundary if self.silent is None else ~self.boundary | self.silent
-        return going_on.nonzero()[0]
+    @cached_property
+    def unfinished(self) -> NDArray[np.bool_]:
+        """A mask of the tokens that leave a word unfinished: they go on with it, or are silent."""
+        return ~self.boundary if self.silent is None else ~self.boundary | self.silent
 
     def ended(self, tokens: IntArray) -> NDArray[np.bool_]:
         """Return a mask of the tokens before which a word has ended."""
