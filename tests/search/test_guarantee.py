@@ -443,3 +443,21 @@ def test_ends_that_are_closed_give_no_more_candidates_beside_a_late_neighbour(
         alone = decode(scorer, [0], [[(2,), (3,)]], max_length=[12], **how)[0]
         both: Any = [[(2,), (3,)], [(4, 5)]]
         assert decode(scorer, [0, 1], both, max_length=[12, 2], **how)[0] == alone
+
+
+@pytest.mark.parametrize("longest", [4, 12, 40])
+def test_a_silent_token_is_no_way_to_end_the_word_of_a_prefix(longest: int) -> None:
+    once = Pattern(((Form((3,)),),), may_overlap=True, exact=True)
+    given: dict[str, Any] = {"prefix": [[2]], "whole_prefix": [True], "max_length": longest}
+    given |= {"boundary": [1, 1, 1, 0, 1, 1, 1], "silent": [1, 0, 0, 0, 0, 0, 0]}
+    found = decode(HistoryScorer(7, eos=1), ["a"], [[once]], [[[4, 4]]], **given)[0][0]
+    assert found.met == [True]
+    assert found.tokens[1] not in (0, 3)
+
+
+def test_phrases_that_begin_with_silent_tokens_wait_until_a_word_has_ended() -> None:
+    given: dict[str, Any] = {"prefix": [[2, 0]], "whole_prefix": [True], "max_length": 6}
+    given |= {"boundary": [1] * 5, "silent": [1, 0, 0, 1, 0]}
+    found = decode(HistoryScorer(5, eos=1), ["a"], [[(0, 0, 0), (0,)]], **given)[0][0]
+    assert found.met == [True, True]
+    assert found.tokens[2] in (2, 4)

@@ -170,3 +170,12 @@ def test_what_is_no_scorer_is_refused(given: dict[str, Any], says: str) -> None:
         decode(scorer, [[7]])
     with pytest.raises(ScorerError, match="int is no scorer"):
         decode(5, [[7]])  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [np.matrix, np.ma.masked_array])
+def test_attention_of_another_class_is_read_as_an_array(kind: Callable[[Any], Any]) -> None:
+    scorer = Changed(with_arrays(attention=lambda each: each if each is None else kind(each)))
+    for more in ({"align": True}, {"ties": [{0: [0]}]}):
+        found = decode(scorer, [[7]], [[[2], [3]]], max_length=6, **more)
+        assert found[0][0].met == [True, True]

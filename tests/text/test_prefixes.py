@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import sentencepiece
 
+import lexbeam
 from lexbeam.text.prefixes import completions
 
 
@@ -45,3 +46,13 @@ def test_a_word_of_the_corpus_can_always_be_finished(
             text = f"O {word[:length]}"
             offers = completions(processor, text, tuple(processor.encode(text)))
             assert any(tuple(whole[: len(offer)]) == offer for offer, _ in offers), text
+
+
+def test_words_behind_a_space_of_its_own_are_offered() -> None:
+    """The vocabulary of the bundled model writes *reich* as a space and a word."""
+    translator = lexbeam.load()
+    text = "Tom says he's rich."
+    free = translator.translate(text)
+    assert free.text == "Tom sagt, er ist reich."
+    for begun in ("Tom sagt, er ist r", "Tom sagt, er ist rei"):
+        assert translator.translate(text, prefix=begun).text == free.text

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lexbeam
 from helpers.timing import at_most
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.errors import SettingError
@@ -347,3 +348,10 @@ def test_what_a_caller_asks_for_keeps_its_spaces() -> None:
     assert "wiegt 10 kg, {a\tb} oder {a  b}" in found.text
     begun = Constraints.build([], prefix="10 kg ")
     assert spaced("10 kg wiegt es.", asked=begun).text == "10 kg wiegt es."
+
+
+def test_words_that_stood_on_two_lines_stay_on_one() -> None:
+    text = "Call foo\nbar now."
+    found = lexbeam.load().translate(text, keep=[r"foo\s+bar"])
+    assert found.text.count("\n") == 1
+    assert "foo bar" in found.text

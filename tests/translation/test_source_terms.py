@@ -46,13 +46,13 @@ def test_it_is_known_where_the_source_of_a_demand_stands() -> None:
         {"any": ["tapete", "esteira"], "count": 2},
     ]
     assert [each.source_spans for each in asked.demanded] == [
-        (),
+        ((2, 5),),  # It takes the place of the term, and stands for its source.
         (),
         ((7, 10),),
         ((11, 14), (16, 19)),
     ]
     left = combined("mat, mat", [{"any": ["tapete", "esteira"]}]).demanded
-    assert [each.source_spans for each in left] == [(), ()]  # which of them is left?
+    assert [each.source_spans for each in left] == [((0, 3),), ((5, 8),)]
 
 
 def limits(text: str, demanded: Any = None, **options: Any) -> list[int | None]:

@@ -269,9 +269,10 @@ def _first_in_time(
 ) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
-    What is `PAD` was closed before, and takes a place all the same. What stands behind them is not
-    looked at: mostly the first ones are in time, and it may be long work to know that a token is.
-    Nor are tokens behind those ``proposed`` for the row. Also return which of the others are late.
+    What stands behind them is not looked at: mostly the first ones are in time, and it may be long
+    work to know that a token is. Nor are tokens behind those ``proposed`` for the row. What is
+    `PAD` was closed before, and takes a place all the same. Also return which of the others are
+    late.
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows, columns = np.arange(len(ids)), np.arange(ids.shape[1])

@@ -206,7 +206,8 @@ def read_scores(answer: Any) -> Scores:
         given = top_scores.dtype in _SCORES and ask_scores.dtype in _SCORES
         given = given and top_ids.dtype == _IDS
         given = given and {type(top_scores), type(top_ids), type(ask_scores)} == {np.ndarray}
-        if given and (attention is None or attention.dtype in _SCORES):
+        is_plain = type(attention) is np.ndarray and attention.dtype in _SCORES
+        if given and (attention is None or is_plain):
             return scores
     except (TypeError, AttributeError):  # not all are arrays of NumPy
         pass

@@ -25,13 +25,15 @@ def completions(
     whole_words, _, last_word = text.rpartition(" ")
     whole_ids = tuple(processor.encode(whole_words)) if whole_words else ()
     found = {ids: ""}
-    for cut in range(len(last_word)):
-        begun, rest = last_word[:cut], last_word[cut:]
-        sought = rest if begun else SPACE + rest
+    for cut in range(-1, len(last_word)):
+        begun, rest = last_word[: max(cut, 0)], last_word[max(cut, 0) :]
+        sought = SPACE + rest if cut == 0 else rest
         longer = [piece for piece in _beginning_with(processor, sought) if piece != sought]
-        if not longer:
+        if not longer or not rest:
             continue
         before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
+        if cut < 0:  # The space may be a piece of its own, and the word begin behind it.
+            before += (processor.piece_to_id(SPACE),)
         written = [f"{whole_words} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):

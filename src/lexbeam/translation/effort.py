@@ -65,8 +65,8 @@ _FEW_FORMS = 16
 _OF_STEP = 0.3
 """The share of a step that does not depend on the width of the beam."""
 
-_MUCH = 10.0
-"""More than a step of an ordinary search counts."""
+_MUCH = 16.0
+"""More than a step of an ordinary search counts, hundreds of forms shared out among its steps."""
 
 _OF_DRAFT = 0.7
 """What a token of the source counts of a draft alone."""

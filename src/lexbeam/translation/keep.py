@@ -291,9 +291,15 @@ def restore_white_space(
     """Return a translation in which kept things have the white space of the text that was given.
 
     The search knows them with single spaces. What a caller asks for (``asked``, the first of what
-    is reported) stays as it is.
+    is reported) stays as it is; and so do words that stood on two lines, which were translated one
+    by one. Only a tag may have a line break in it.
     """
-    odd = {each.text for each in kept if given[each.start : each.end] != each.text}
+    written = {each: given[each.start : each.end] for each in kept}
+    odd = {
+        each.text
+        for each, text in written.items()
+        if text != each.text and ("\n" not in text or text.startswith("<"))
+    }
     if not odd:
         return translation
     some = [each for each in kept if each.text in odd]

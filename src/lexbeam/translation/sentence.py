@@ -102,7 +102,7 @@ class SentenceState:
     @property
     def is_free(self) -> bool:
         """Whether that was found without constraints, though it may have all that was asked for."""
-        return not self.best.met
+        return len(self.best.met) <= len(self.prefix.patterns)
 
     def take(self, hypotheses: list[Hypothesis], searched: Sequence[Piece]) -> None:
         """Keep what was found, and what it was searched with."""

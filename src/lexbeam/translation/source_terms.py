@@ -7,7 +7,6 @@ demand of each.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from lexbeam.constraints.parsing import Reader
 from lexbeam.errors import SettingError
 from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span
+from lexbeam.translation.beside_callers import is_firm_phrase, put_beside
 from lexbeam.translation.keep import (
     Kept,
     Patterns,
@@ -55,17 +55,16 @@ class SourceDemands:
         """Return what a caller asks for, with these demands behind it.
 
         The caller comes first: a phrase that he demands is not demanded once more, nor avoided,
-        and what he limits is demanded no more often than that.
+        and what he limits is demanded no more often than that (`beside_callers`).
         """
         if not (self.constraints or self.avoid):
             return asked
-        phrases = [each for each in asked.counted if _is_firm_phrase(each)]
         forms = {form for each in asked.counted for part in each.parts for form in part}
         forms.add(asked.prefix)
         avoid = [each for each in self.avoid if not _is_in_any(each, forms)]
-        found = _besides(phrases, self.constraints)
+        demanded, found = put_beside(asked, self.constraints)
         return Constraints(
-            demanded=(*asked.demanded, *limit_terms(found, asked)),
+            demanded=(*demanded, *limit_terms(found, asked)),
             avoid=tuple(dict.fromkeys((*asked.avoid, *avoid))),
             prefix=asked.prefix,
         )
@@ -201,7 +200,7 @@ def _exactly(terms: Sequence[Constraint], found: Found) -> Iterator[Constraint]:
     """
     forms = {(match.start, match.end) for match in found.entries if match.is_form}
     for term, may_be_verb in zip(terms, found.may_be_verbs, strict=True):
-        limited = _is_firm_phrase(term) and not term.compound
+        limited = is_firm_phrase(term) and not term.compound
         yield replace(
             term,
             at_most=term.count if limited else term.at_most,
@@ -210,94 +209,9 @@ def _exactly(terms: Sequence[Constraint], found: Found) -> Iterator[Constraint]:
         )
 
 
-def _is_firm_phrase(constraint: Constraint) -> bool:
-    """Return whether a constraint is one phrase, in any of its forms, and not soft."""
-    return constraint.is_phrase and constraint.soft is None
-
-
 def _is_in_any(avoided: Constraint, phrases: Iterable[str]) -> bool:
     return any(
         matches(phrase, form, "exact", (), avoided.compound)
         for phrase in phrases
         for form in avoided.parts[0]
     )
-
-
-def _besides(asked: Sequence[Constraint], found: Sequence[Constraint]) -> list[Constraint]:
-    """Return the constraints of the source without what a caller asks for already.
-
-    A phrase that is asked for n times takes the place of n of its occurrences. Of a constraint
-    that is met in part it is not known which of its source terms are left. One with more forms than
-    the phrase is then demanded as often as before: else the phrase would be what is left of it.
-    """
-    left, limited = Counter[frozenset[str]](), set[frozenset[str]]()
-    for phrase in asked:
-        left[frozenset(phrase.parts[0])] += phrase.count
-        if phrase.at_most is not None:
-            limited.add(frozenset(phrase.parts[0]))
-    limits = _Limits(asked)
-    besides = []
-    for constraint in found:
-        count = constraint.count
-        if _is_firm_phrase(constraint):
-            forms = frozenset(constraint.parts[0])
-            may_share = any(each < forms and each not in limited for each in +left)
-            count -= _use_up(left, forms, count)
-            if may_share and count > 0:
-                count = constraint.count
-            count = limits.take(constraint, count)
-        if count == constraint.count:
-            besides.append(constraint)
-        elif count:
-            besides.append(_with_count(constraint, count))
-    return besides
-
-
-class _Limits:
-    """How often terms may be demanded beside the phrases that a caller limits."""
-
-    def __init__(self, asked: Sequence[Constraint]) -> None:
-        self._most: Counter[Constraint] = Counter()
-        self._counts: Counter[Constraint] = Counter()
-        for phrase in asked:
-            if phrase.at_most is not None:
-                self._most[phrase.once] += phrase.at_most
-                self._counts[phrase.once] += phrase.count
-
-    def take(self, term: Constraint, count: int) -> int:
-        """Return how often a term may be demanded, at most ``count`` times, and take that away.
-
-        A phrase with the forms of the term alone is another of its occurrences; one that has more
-        forms may be written as the term.
-        """
-        forms = set(term.parts[0])
-        around = [
-            phrase
-            for phrase in self._most
-            if forms <= set(phrase.parts[0])
-            and not term.compound
-            and (term.case != "any" or phrase.case == "any")
-        ]
-        for phrase in around:
-            own = self._counts[phrase] if forms == set(phrase.parts[0]) else 0
-            count = min(count, self._most[phrase] - own)
-        for phrase in around:
-            self._most[phrase] -= count
-        return count
-
-
-def _use_up(left: Counter[frozenset[str]], forms: frozenset[str], count: int) -> int:
-    """Take phrases that meet a constraint from those that are left; return how many."""
-    used = 0
-    for others in [each for each in left if each <= forms]:
-        taken = min(left[others], count - used)
-        left[others] -= taken
-        used += taken
-    return used
-
-
-def _with_count(constraint: Constraint, count: int) -> Constraint:
-    shape = {key: value for key, value in constraint.given.items() if key != "count"}
-    given = shape if count == 1 else {**shape, "count": count}
-    at_most = None if constraint.at_most is None else count
-    return replace(constraint, count=count, at_most=at_most, given=given, source_spans=())

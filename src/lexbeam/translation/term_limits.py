@@ -41,9 +41,11 @@ def lift_limits(asked: Constraints, text: str) -> list[Constraint]:
 
     Terms that others may have in them have no limit: a term goes to the sentence of its source,
     the prefix to the first one, and what a caller asks for to any. But what is kept stands as often
-    as in the source: where a caller has it in what he asks for, it goes with that.
+    as in the source: where a caller has it in what he asks for, it goes with that. And a caller's
+    limit is one on the whole text: what terms share in it stays a limit, too.
     """
     lifted = _without_shared(asked.counted, asked.demanded, asked.prefix)
+    limited = {each.once for each in asked.demanded if each.is_limited_by_caller}
     chains = [each for each in asked.demanded if not each.is_from_source and each.soft is None]
     return [
         replace(each, source_spans=())
@@ -51,7 +53,7 @@ def lift_limits(asked: Constraints, text: str) -> list[Constraint]:
         and each.is_from_source
         and each.is_source_in(text)
         and 0 < sum(least_inside(each, chain) for chain in chains) <= each.count
-        else without
+        else (each if each.once in limited else without)
         for each, without in zip(asked.counted, lifted, strict=True)
     ]
 

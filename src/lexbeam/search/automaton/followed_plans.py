@@ -95,7 +95,7 @@ class FollowedPlans:
         return bool(self._moves.is_done(states).all())
 
     def end_word(self, states: States) -> States:
-        """Return the states after all tokens that end the word of some, the likeliest first."""
+        """Return the states after all tokens that end a word, first those with least to do."""
         words, tokens = self._automaton.whole_words, self._moves.ask_all(states)
         if words is not None:
             tokens = np.where(words.unfinished[tokens], PAD, tokens)

@@ -165,6 +165,8 @@ def _relevant_tokens(
     other = np.ones(vocabulary_size, dtype=np.bool_)
     other[[*trie.alphabet, *ends]] = False
     marks = [] if words is None else [words.boundary, words.starting]
+    if words is not None and words.silent is not None:
+        marks.append(words.silent)
     if words is not None and (trie.apart != ROOT or trie.joins):
         marks.append(words.closing)
     if words is not None and trie.joins:

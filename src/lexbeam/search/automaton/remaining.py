@@ -200,7 +200,7 @@ class RemainingTokens:
         return self._solve(sentence) is not None or self.plan(sentence).may_be_late(states, left)
 
     def need_of(self, sentence: int, states: States, limit: int = -1) -> int:
-        """Return the least need of some hypotheses of one sentence, the likeliest first.
+        """Return the least need of some hypotheses of one sentence; those with least come first.
 
         If it is more than the ``limit``, and not exact, a shorter output is looked for.
         """
@@ -289,7 +289,7 @@ def _concatenate(automaton: Automaton) -> BoolArray:
         hindered = _is_hindered(layout, trie)
         anchored = layout.strict or layout.at_end or layout.soft
         first = [token for token in trie.nodes[ROOT].children if token >= 0]
-        glued = words and not all(map(words.ends, first))
+        glued = words and words.unfinished[first].any()
         free.append(not hindered and not glued and not anchored and is_placeable(layout))
     return np.array(free, dtype=np.bool_)
 
