@@ -45,7 +45,8 @@ def main() -> None:
     taken: list[Taken] = []
     end, number = time.monotonic() + options.seconds, 0
     while time.monotonic() < end:
-        drawn = draw(Random(f"{options.seed} {number}"), source, reference, words)
+        chance = Random(f"{options.seed} {number}")
+        drawn = draw(chance, source, reference, words, options.constraints)
         number += 1
         characters = characters_of(drawn[0], *drawn[1], *drawn[2])
         if characters > LONGEST:
@@ -67,6 +68,7 @@ def read_command_line(
     parser.add_argument("reference", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--constraints", type=int, help="So many each, not various numbers.")
     options = parser.parse_args()
     translator = lexbeam.load(None if options.model == "-" else options.model)
     source, reference = (
@@ -82,9 +84,13 @@ def words_of(lines: Sequence[str]) -> list[str]:
 
 
 def draw(
-    chance: Random, source: Sequence[str], reference: Sequence[str], words: Sequence[str]
+    chance: Random,
+    source: Sequence[str],
+    reference: Sequence[str],
+    words: Sequence[str],
+    constraints: int | None = None,
 ) -> tuple[str, list[Any], list[str]]:
-    """Return a text, constraints and what is avoided."""
+    """Return a text, so many constraints or a number that is drawn, and what is avoided."""
     lines = chance.choice((1, 1, 1, 2, 3, 5, 10))
     first = chance.randrange(len(source) - lines)
     text = chance.choice((" ", "\n")).join(source[first : first + lines])
@@ -104,9 +110,9 @@ def draw(
         "lemma": lambda: {"lemma": word()},
         "source": lambda: {"text": word(), "source": chance.choice(text.split())},
     }
-    count = chance.choice((1, 2, 3, 5, 8, 16, 32, 64))
-    constraints = [make[chance.choice(KINDS)]() for _ in range(count)]
-    return text, constraints, [word() for _ in range(chance.choice((0, 0, 0, 1, 5)))]
+    count = constraints or chance.choice((1, 2, 3, 5, 8, 16, 32, 64))
+    asked = [make[chance.choice(KINDS)]() for _ in range(count)]
+    return text, asked, [word() for _ in range(chance.choice((0, 0, 0, 1, 5)))]
 
 
 def attempt(translator: lexbeam.Translator, text: str, constraints: Any, avoid: Any) -> None:

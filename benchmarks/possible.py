@@ -104,7 +104,13 @@ def _asked(shape: dict[str, Any]) -> Any:
     return [asked] if isinstance(asked, str) else asked
 
 
-def draw(chance: Random, source: list[str], reference: list[str], words: list[str]) -> Any:
+def draw(
+    chance: Random,
+    source: list[str],
+    reference: list[str],
+    words: list[str],
+    constraints: int | None = None,
+) -> Any:
     """Return a text, constraints that some text has, and what that text has not."""
     line = chance.randrange(len(source))
     text, how = reference[line], chance.random()
@@ -116,7 +122,8 @@ def draw(chance: Random, source: list[str], reference: list[str], words: list[st
     witness = Witness(chance, " ".join(text.split()), words)
     if len(witness.words) < 3:
         return None
-    return source[line], witness.constraints(chance.choice((1, 2, 3, 5, 8))), witness.avoided()
+    number = constraints or chance.choice((1, 2, 3, 5, 8))
+    return source[line], witness.constraints(number), witness.avoided()
 
 
 def fault(translator: lexbeam.Translator, text: str, asked: list[Any], avoid: list[str]) -> str:
@@ -137,7 +144,8 @@ def main() -> None:
     words = words_of(reference)
     end, number, asked, wrong = time.monotonic() + options.seconds, 0, 0, 0
     while time.monotonic() < end:
-        drawn = draw(Random(f"{options.seed} {number}"), source, reference, words)
+        chance = Random(f"{options.seed} {number}")
+        drawn = draw(chance, source, reference, words, options.constraints)
         number += 1
         if drawn is None or not drawn[1]:
             continue
