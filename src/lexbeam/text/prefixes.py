@@ -8,6 +8,7 @@ offered, and the model chooses.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import lru_cache
 
 from lexbeam.text.vocabulary import SPACE, Processor
@@ -23,22 +24,37 @@ def completions(
     vocabulary has for the longer text.
     """
     whole_words, _, last_word = text.rpartition(" ")
-    whole_ids = tuple(processor.encode(whole_words)) if whole_words else ()
     found = {ids: ""}
-    for cut in range(-1, len(last_word)):
-        begun, rest = last_word[: max(cut, 0)], last_word[max(cut, 0) :]
-        sought = SPACE + rest if cut == 0 else rest
+    for begun, sought in _divided(last_word):
         longer = [piece for piece in _beginning_with(processor, sought) if piece != sought]
-        if not longer or not rest:
+        if not longer:
             continue
-        before = tuple(processor.encode(f"{whole_words} {begun}")) if begun else whole_ids
-        if cut < 0:  # The space may be a piece of its own, and the word begin behind it.
-            before += (processor.piece_to_id(SPACE),)
-        written = [f"{whole_words} {begun}{piece.removeprefix(SPACE)}" for piece in longer]
+        before = _ids_before(processor, whole_words, begun)
+        written = [f"{whole_words} {begun.strip()}{each.removeprefix(SPACE)}" for each in longer]
         for piece, spelled in zip(longer, processor.encode(written), strict=True):
             if tuple(spelled) == (*before, processor.piece_to_id(piece)):
                 found[tuple(spelled)] = piece[len(sought) :]
     return list(found.items())
+
+
+def _divided(word: str) -> Iterator[tuple[str, str]]:
+    """Yield what may have been written of a word, with the piece that goes on with it.
+
+    The space before it may be a piece of its own, and the word begin behind that.
+    """
+    if word:
+        yield " ", word
+        yield "", SPACE + word
+    for cut in range(1, len(word)):
+        yield word[:cut], word[cut:]
+
+
+def _ids_before(processor: Processor, whole_words: str, begun: str) -> tuple[int, ...]:
+    """Return the tokens of whole words and of what has been written of the next one."""
+    if begun.strip():
+        return tuple(processor.encode(f"{whole_words} {begun}"))
+    ids = tuple(processor.encode(whole_words)) if whole_words else ()
+    return (*ids, processor.piece_to_id(SPACE)) if begun else ids
 
 
 def _beginning_with(processor: Processor, start: str) -> list[str]:

@@ -34,6 +34,7 @@ _SENTENCE_END = re.compile(
     r"|(?P<full>[。！？｡]+[" + re.escape(_CLOSERS) + r"]*)"
 )
 _OPENERS = " \t\u00a0\u3000¿¡\"'“”„‚‘’«»‹›([{-—–"
+_LINE = re.compile(r"[^\n]+")
 _LAST_WORD = re.compile(r"\S+$")
 _VIEW = 40  # characters looked at on either side of a possible sentence end
 _CLAUSE_END = re.compile(r"[,;:，；：、،؛—–][" + re.escape(_CLOSERS) + r"]*\s*|\s[-—–]\s")
@@ -62,7 +63,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -
     """
     spans: list[tuple[int, int]] = []
     begun: set[int] = set()
-    for line in re.finditer(r"[^\n]+", text):
+    for line in _LINE.finditer(text):
         start, end = _trim(text, *line.span())
         whole = not sentences and start < end and fits(text[start:end])
         for sentence in [(start, end)] if whole else _sentences(text, start, end):
@@ -78,7 +79,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = True) -
 
 def inner_starts(text: str) -> list[int]:
     """Return the offsets at which sentences begin inside the lines of a text, behind others."""
-    lines = (match.span() for match in re.finditer(r"[^\n]+", text))
+    lines = (match.span() for match in _LINE.finditer(text))
     return [start for line in lines for start, _ in _sentences(text, *line)[1:]]
 
 

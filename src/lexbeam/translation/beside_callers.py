@@ -24,9 +24,9 @@ def put_beside(
 ) -> tuple[list[Constraint], list[Constraint]]:
     """Return what a caller demands, with the sources it stands for, and what the source does.
 
-    A phrase that is asked for n times takes the place of n of its occurrences. Of a term that has
-    more forms than the phrase it is not known that both are not said by the same word. So it is
-    demanded as often as before, unless a limit of the caller's leaves no room for that.
+    A phrase that is asked for n times takes the place of n occurrences of a term. If the term has
+    more forms than the phrase, one word of the output could be taken for both. So the term is
+    demanded as often as before then, unless a limit of the caller's leaves no room for that.
     """
     takers = [_Taker(each) for each in asked.counted if is_firm_phrase(each)]
     limits = _Limits([taker.phrase for taker in takers])
@@ -36,13 +36,11 @@ def put_beside(
         if is_firm_phrase(term):
             forms = frozenset(term.parts[0])
             own = [taker for taker in takers if taker.left and taker.forms <= forms]
-            if any(taker.forms < forms and taker.has_room(count) for taker in own):
-                for taker in own:
-                    count -= taker.use_up(count, [])
-                count = term.count if count else 0
-            else:
-                for taker in own:
-                    count -= taker.use_up(count, spans)
+            may_share = any(taker.forms < forms and taker.has_room(count) for taker in own)
+            for taker in own:
+                count -= taker.use_up(count, [] if may_share else spans)
+            if may_share and count:
+                count = term.count
             count = limits.take(term, count)
         if count == term.count:
             besides.append(term)

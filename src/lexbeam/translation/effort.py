@@ -61,6 +61,7 @@ _OF_FORM = 1 / 6
 """What each form of what is demanded counts once, beyond a few: it has to be compiled."""
 
 _FEW_FORMS = 16
+"""So many are compiled in the time that `_BESIDE` has for it."""
 
 _OF_STEP = 0.3
 """The share of a step that does not depend on the width of the beam."""

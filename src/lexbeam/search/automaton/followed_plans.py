@@ -214,15 +214,16 @@ class FollowedPlans:
     def find_shorter(self, start: States, limit: int) -> None:
         """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
 
-        Once more, in the hope that what has to stand near something will, if that makes sense.
+        If none is found, it is looked for again, in the hope that what has to stand near something
+        else will come soon enough (`Moves.hopeful`).
         """
         if not self._look_for_shorter(start, limit) and self._moves.hopeful is not None:
             self._look_for_shorter(start, limit, hopes=True)
 
     def _look_for_shorter(self, start: States, limit: int, hopes: bool = False) -> bool:
-        """Do so, and return whether one was found.
+        """Look for one, and return whether it was found.
 
-        It is given up where for longer than any part takes no token has left less to do.
+        The search is given up where for longer than any part takes no token has left less to do.
         """
         beam, parents = start, []
         sizes = (size for size, _ in self._automaton.layouts[self._sentence].hard_tokens)

@@ -120,7 +120,7 @@ class ToWrite:
         best = fresh.tokens + np.where(fresh.tokens > 0, of_end, fresh.of_end), fresh.too_often
         for is_last in (False, True) if self._is_last.any() else (False,):
             # What comes with something else is not gone on with.
-            option = self._go_on(states, ((fresh.own > 0).T & (self._is_last == is_last)))
+            option = self._go_on(states, (fresh.own > 0).T & (self._is_last == is_last))
             going = self._write(counts, left, option.said)
             possible = option.saved > 0
             if is_last:
@@ -168,7 +168,7 @@ class ToWrite:
     def _go_on(self, states: States, of_use: BoolArray) -> _Option:
         """Return of the things that are of use the one of which most has been written.
 
-        # shape: (states, things)
+        # shape of ``of_use``: (states, things)
         """
         node, bits = states.node, states.seen
         saved = np.zeros_like(node)
