@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lexbeam.constraints.glossary import Glossary
 from lexbeam.errors import SettingError
 from lexbeam.translation.alignment import TokenText, link_words, pharaoh, words_of
-from lexbeam.translation.keep import compile_patterns, find_kept, respace
+from lexbeam.translation.keep import compile_patterns, find_kept
+from lexbeam.translation.kept_spaces import respace
 from lexbeam.translation.records import read_request, write_translation
 from lexbeam.translation.requests import TextRequest
 from lexbeam.translation.results import Link, Translation

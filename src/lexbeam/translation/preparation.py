@@ -20,11 +20,13 @@ from lexbeam.errors import (
 )
 from lexbeam.models.model import Model
 from lexbeam.translation.document import Document
+from lexbeam.translation.hiding import Hiding
 from lexbeam.translation.jobs import JobGenerator
-from lexbeam.translation.keep import Kept, restore_white_space
+from lexbeam.translation.keep import Kept
+from lexbeam.translation.kept_spaces import restore_white_space
 from lexbeam.translation.pipeline import translate_document
 from lexbeam.translation.requests import TextRequest
-from lexbeam.translation.restoring import Hiding, Restoring
+from lexbeam.translation.restoring import Restoring
 from lexbeam.translation.results import Translation
 from lexbeam.translation.settings import TextSettings, read_settings
 from lexbeam.translation.signature import Signature

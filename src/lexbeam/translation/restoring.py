@@ -6,8 +6,7 @@ was kept, and of the text as it was given.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,137 +14,15 @@ from lexbeam.constraints.constraint import Constraint
 from lexbeam.constraints.constraint_set import Constraints
 from lexbeam.constraints.counting import find_met
 from lexbeam.constraints.matching import Occurrence, find_excess, words_between
-from lexbeam.text.casing import matches
 from lexbeam.text.word_boundaries import Span, are_glued, occurrences
-from lexbeam.translation.hidden_limits import LeftLimits
-from lexbeam.translation.keep import Kept, fixed_stretches, kept_at, respaced
+from lexbeam.translation.hiding import Hiding
+from lexbeam.translation.kept_spaces import fixed_stretches, respaced
 from lexbeam.translation.nbest import distinct
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Alternative, ConstraintReport, Translation
 from lexbeam.translation.spelled import report_on
 from lexbeam.translation.tag_placement import Bounds, LineEnd, PlacedTag, place_tags
-from lexbeam.translation.tags import is_tag
 from lexbeam.translation.text_edits import AnyAlternative, Edit, Edits, edited
-
-_DEEPEST = 8
-"""So many tags may stand inside each other, in text that is no markup any more."""
-
-
-@dataclass(frozen=True)
-class Hiding:
-    """A text of which something is hidden, and what a caller asks for without it."""
-
-    source: ReadableSource
-    asked: Constraints
-    """What the search is to keep to: first what has nothing hidden in it."""
-    later: tuple[int, ...] = ()
-    """The numbers of demands of the caller that are looked for when all is put back."""
-
-    @classmethod
-    def nothing(cls, text: str, asked: Constraints) -> Hiding:
-        """Hide nothing of a text."""
-        return cls(ReadableSource.of(text, []), asked)
-
-    @classmethod
-    def choose(
-        cls,
-        text: str,
-        find_kept: Callable[[str], list[Kept]],
-        asked: Constraints,
-        can_read: Callable[[str], bool],
-        attends: bool,
-    ) -> Hiding:
-        """Hide some things that are to be kept: tags, and what can't be read.
-
-        Tags are put back by the alignment; where there is none, they are not hidden. Nothing is
-        hidden where a caller avoids words in it, or limits them to less than are in it, or has it
-        in a prefix or a pattern.
-        """
-        nothing = cls.nothing(text, asked)
-        hidden = [
-            each
-            for each in find_kept(text)
-            if (attends and is_tag(each.text)) or not can_read(each.text)
-        ]
-        if not hidden:
-            return nothing
-        others = [form for each in (*asked.demanded, *asked.avoid) for form in _forms(each)]
-        source = _hide_tags_left(text, hidden, find_kept, " ".join((*others, asked.prefix)))
-        if source is None:
-            return nothing
-        hidden = source.hidden
-        hides = {each.text for each in hidden}
-        later = [i for i, each in enumerate(asked.demanded) if _speaks_of(each, hides)]
-        in_prefix = any(each in asked.prefix for each in hides)
-        if in_prefix or not all(_is_plain(asked.demanded[number]) for number in later):
-            return nothing
-        limits = LeftLimits.of(asked.demanded, asked.prefix, [each.text for each in hidden])
-        avoided = [form for each in asked.avoid for form in _forms(each)]
-        if limits is None or any(matches(e, form, "any", ()) for e in hides for form in avoided):
-            return nothing
-        later = sorted((*later, *limits.counted))
-        return cls(source, _without(asked, hides, later, limits), tuple(later))
-
-
-def _hide_tags_left(
-    text: str, hidden: Sequence[Kept], find_kept: Callable[[str], list[Kept]], others: str
-) -> ReadableSource | None:
-    """Hide parts of a text; where a tag is left then, as of ``<co<b>de>``, it is hidden with them.
-
-    None if tags are inside each other too many times.
-    """
-    for _ in range(_DEEPEST):
-        source = ReadableSource.of(text, hidden, others)
-        left = [each for each in find_kept(source.text) if is_tag(each.text)]
-        if not source.tags or not left:
-            return source
-        spans = [source.to_given((each.start, each.end)) for each in left]
-        hidden = _hide_together(text, hidden, spans)
-    return None
-
-
-def _hide_together(text: str, hidden: Sequence[Kept], spans: Sequence[Span]) -> list[Kept]:
-    """Return what is hidden of a text, with all that stands in some places as one each."""
-    apart = [
-        (each.start, each.end)
-        for each in hidden
-        if not any(each.start < end and start < each.end for start, end in spans)
-    ]
-    return kept_at(text, sorted((*apart, *spans)))
-
-
-def _without(
-    asked: Constraints, texts: Set[str], later: Sequence[int], limits: LeftLimits
-) -> Constraints:
-    """Return what is asked for without some texts: other demands first, then what is left."""
-    plain = [each for number, each in enumerate(asked.demanded) if number not in later]
-    for number in (each for each in later if each not in limits.counted):
-        left = _words_left(asked.demanded[number], texts)
-        if left is not None and all(left.parts != each.parts for each in plain):
-            plain.append(left)
-    avoid = (each for each in asked.avoid if not _speaks_of(each, texts))
-    return replace(asked, demanded=(*plain, *limits.demanded), avoid=(*avoid, *limits.avoid))
-
-
-def _words_left(phrase: Constraint, texts: Set[str]) -> Constraint | None:
-    """Return a phrase without some texts; None if nothing is left of one of its forms."""
-    known = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
-    forms = [" ".join(known.sub(" ", form).split()) for form in phrase.parts[0]]
-    return replace(phrase, parts=(tuple(dict.fromkeys(forms)),)) if all(forms) else None
-
-
-def _speaks_of(constraint: Constraint, texts: Set[str]) -> bool:
-    return any(text in form for form in _forms(constraint) for text in texts)
-
-
-def _is_plain(constraint: Constraint) -> bool:
-    """Return whether a constraint is a phrase that has to be there, however often it is."""
-    limits = constraint.soft, constraint.at_most
-    return constraint.is_phrase and not constraint.compound and limits == (None, None)
-
-
-def _forms(constraint: Constraint) -> list[str]:
-    return [form for part in constraint.parts for form in part]
 
 
 @dataclass(frozen=True)
@@ -173,16 +50,8 @@ class Restoring:
         """
         if not self.hidden:
             return translation
-        best = [
-            self._reported(respaced(self._put_back(each), self.source.hidden, self.asked))
-            for each in translation.nbest
-        ]
-        kept = [
-            each
-            for before, each in zip(translation.nbest, best, strict=True)
-            if self._keeps_to_asked(each) and not self._adds_avoided(before.text, each.text)
-        ]
-        best = distinct(kept)
+        restored = [self._restored(each) for each in translation.nbest]
+        best = distinct(each for each in restored if each and self._keeps_to_asked(each))
         if not best or best[0].score < translation.score:
             return None
         return replace(
@@ -192,6 +61,19 @@ class Restoring:
             alignment=best[0].alignment,
             nbest=best,
         )
+
+    def _restored(self, alternative: Alternative) -> Alternative | None:
+        """Return one translation with what was hidden; None if it then has something avoided.
+
+        A tag inside of a copied word may make two words of it, of which one is avoided: then no
+        tag goes into a word.
+        """
+        for outside_words in (False, True):
+            put_back = self._put_back(alternative, outside_words)
+            found = self._reported(respaced(put_back, self.source.hidden, self.asked))
+            if not self._adds_avoided(alternative.text, found.text):
+                return found
+        return None
 
     def _keeps_to_asked(self, alternative: Alternative) -> bool:
         """Return whether a text has what was hidden, and what is looked for when it is put back.
@@ -210,14 +92,14 @@ class Restoring:
         return not any(each.find(alternative.text) for each in given_up)
 
     def _adds_avoided(self, before: str, after: str) -> bool:
-        """Return whether tags inside of words have made something that is avoided."""
+        """Return whether a text has more of what is avoided since tags are in it."""
         return any(
             len(each.find(after, len(after))) > len(each.find(before, len(before)))
             for each in self.asked.avoid
         )
 
-    def _put_back(self, alternative: AnyAlternative) -> AnyAlternative:
-        """Return a translation with masks undone, and tags in it."""
+    def _put_back(self, alternative: AnyAlternative, outside_words: bool) -> AnyAlternative:
+        """Return a translation with masks undone, and tags in it: all outside of words, or not."""
         first = len(self.hiding.asked.demanded)
         reports = alternative.constraints[first : first + len(self.source.masks)]
         edits = [
@@ -226,7 +108,7 @@ class Restoring:
             if report.span
         ]
         if self.source.tags:
-            bounds = self._bounds(alternative)
+            bounds = self._bounds(alternative, outside_words)
             placed = place_tags(
                 [PlacedTag(part.kept.text, part.start) for part in self.source.tags],
                 self.source.text,
@@ -242,7 +124,7 @@ class Restoring:
             edits += placed
         return edited(alternative, Edits(edits))
 
-    def _bounds(self, alternative: AnyAlternative) -> Bounds:
+    def _bounds(self, alternative: AnyAlternative, outside_words: bool) -> Bounds:
         """Return what tags may not get into, so that nothing that is met is lost."""
         fixed = [span for each in alternative.constraints for span in fixed_stretches(each)]
         prefix = self.asked.prefix.rstrip()
@@ -254,7 +136,7 @@ class Restoring:
             for each in self.source.breaks
             if each.number < len(lines)
         ]
-        return Bounds(fixed, bool(prefix), ends, breaks)
+        return Bounds(fixed, bool(prefix), ends, breaks, outside_words)
 
     def _reported(self, alternative: AnyAlternative) -> AnyAlternative:
         """Return a translation whose report speaks of the given text, and of what was kept."""

@@ -28,8 +28,8 @@ from lexbeam.translation.keep import (
     demands_of,
     find_invented,
     find_kept,
-    respace,
 )
+from lexbeam.translation.kept_spaces import respace
 from lexbeam.translation.markup import demand
 from lexbeam.translation.readable_source import ReadableSource
 from lexbeam.translation.results import Translation

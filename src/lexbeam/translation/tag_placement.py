@@ -56,6 +56,8 @@ class Bounds(NamedTuple):
     """Whether no tag may stand behind the last."""
     breaks: Sequence[LineEnd] = ()
     """Where lines end, from left to right."""
+    outside_words: bool = False
+    """Whether no tag may stand inside of a word, even if that is copied and had one in it."""
 
 
 def place_tags(
@@ -69,8 +71,9 @@ def place_tags(
 
     ``source`` has no tags; ``links`` say which of its words the output translates where.
     """
-    links = [piece for link in links for piece in _cut(link, tags, source, output)]
-    links.sort(key=lambda link: link.target)
+    if not bounds.outside_words:
+        links = [piece for link in links for piece in _cut(link, tags, source, output)]
+    links = sorted(links, key=lambda link: link.target)
     cuts = {link.target[0] for link in links}
     words = _merged(
         _cut_words(words_of(TokenText(output, ())), cuts),
