@@ -61,6 +61,13 @@ def test_spaces_are_put_back(source: str, text: str, expected: str) -> None:
     assert respaced(source, text) == expected
 
 
+def test_a_tag_inside_of_another_one_is_a_part_of_it() -> None:
+    inner, outer = Kept("</b>", 1, 5, "a", " "), Kept('<a x="</b>y">', 6, 19, " ", "z")
+    text = 'a</b>c<a x="</b>y">d'
+    found = respace(translated(text, []), [inner, outer])
+    assert found.text == 'a</b> c <a x="</b>y">d'
+
+
 def test_other_constraints_stay_where_they_are() -> None:
     text = "Jetzt <b> Sichern </b> drücken."
     assert respaced("Click <b>Save</b> now.", text, "Sichern", "drücken", "fehlt") != text

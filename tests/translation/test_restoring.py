@@ -70,6 +70,13 @@ def test_tags_inside_tags_come_back(model: lexbeam.Translator) -> None:
     assert all(report.met for report in found.constraints)
 
 
+def test_a_tag_inside_a_tag_stays_as_it_is(model: lexbeam.Translator) -> None:
+    text = 'Press <b>Save</b> to continu<a href="</b>x">e</a>.'
+    found = model.translate(text, keep=["markup"])
+    assert '<a href="</b>x">' in found.text
+    assert all(report.met for report in found.constraints)
+
+
 def test_everything_is_reported_where_it_stands(model: lexbeam.Translator) -> None:
     text = 'Open the <b>file</b> and the <a href="x?file=1">settings</a> page.'
     glossary = lexbeam.Glossary.from_terms({"file": "Datei"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from unicodedata import normalize
@@ -122,12 +122,21 @@ def _edits(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:
     sources: defaultdict[str, list[Kept]] = defaultdict(list)
     for each in kept:
         sources[each.text].append(each)
-    for phrase, there in sources.items():
-        for number, (start, end) in enumerate(occurrences(text, phrase)):
-            source = there[min(number, len(there) - 1)]
-            if not _is_in_word(source):
-                yield from _edit(text, start, end, source.before, -1)
-                yield from _edit(text, start, end, source.after, 1)
+    numbers: Counter[str] = Counter()
+    reach = 0
+    for start, end in sorted(
+        (span for phrase in sources for span in occurrences(text, phrase)),
+        key=lambda span: (span[0], -span[1]),
+    ):
+        if end <= reach:  # It is a part of something else that was kept.
+            continue
+        reach, phrase = end, text[start:end]
+        there = sources[phrase]
+        source = there[min(numbers[phrase], len(there) - 1)]
+        numbers[phrase] += 1
+        if not _is_in_word(source):
+            yield from _edit(text, start, end, source.before, -1)
+            yield from _edit(text, start, end, source.after, 1)
 
 
 def _edits_in_words(text: str, kept: Sequence[Kept]) -> Iterator[Edit]:
