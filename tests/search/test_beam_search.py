@@ -12,6 +12,7 @@ from helpers.brute_force import best_output, keeps_to, plain_beam_search
 from lexbeam.errors import ConstraintError, InputError, LexbeamError, ScorerError, SettingError
 from lexbeam.search.allocation import POLICIES
 from lexbeam.search.arrays import IntArray
+from lexbeam.search.automaton.patterns import Form, Pattern
 from lexbeam.search.beam_search import Hypothesis, decode
 from lexbeam.search.candidates import ObservedStep
 from lexbeam.search.scorer import Scores
@@ -619,3 +620,17 @@ def test_an_observer_sees_every_step_and_changes_nothing(phrases: list[list[int]
         if indices is not None:
             again = step.chosen.among.take(indices)
             assert again.token.tolist() == step.beam.token.tolist()
+
+
+def test_the_states_that_are_worked_out_for_a_search_are_known() -> None:
+    scorer = HistoryScorer(8, eos=0)
+    free, one, two = (
+        decode(scorer, ["a"], [phrases], max_length=30)[0][0].prepared
+        for phrases in ([], [(2, 3)], [(2, 3), (4, 5)])
+    )
+    assert (free, one, two) == (0, 3, 5)
+    near = Pattern(((Form((2,)),), (Form((3,)),)), within=2)
+    once = Pattern(((Form((3,)),),), may_overlap=True, exact=True)
+    limits = [near, once, Pattern(((Form((3,)),), (Form((4,)),)), within=1)]
+    room, tight = (decode(scorer, ["a"], [limits], max_length=m)[0][0].prepared for m in (90, 12))
+    assert 4 <= room <= tight

@@ -461,3 +461,38 @@ def test_phrases_that_begin_with_silent_tokens_wait_until_a_word_has_ended() -> 
     found = decode(HistoryScorer(5, eos=1), ["a"], [[(0, 0, 0), (0,)]], **given)[0][0]
     assert found.met == [True, True]
     assert found.tokens[2] in (2, 4)
+
+
+@pytest.mark.parametrize("room", [0, 12, 60])
+def test_what_stands_apart_begins_the_output_where_no_token_ends_a_word(room: int) -> None:
+    first = Pattern(((Form((3, 5), apart=True),),), may_overlap=True, exact=True)
+    either = Pattern(
+        (
+            (Form((3, 1)), Form((4, 2)), Form((5,), first=True)),
+            (Form((2, 4)),),
+        ),
+        within=5,
+    )
+    near = Pattern(
+        (
+            (Form((2, 5)), Form((2,)), Form((1, 1))),
+            (Form((4,)), Form((3, 1)), Form((5, 5))),
+        ),
+        within=0,
+    )
+    chain = Pattern(
+        (
+            (Form((4,)),),
+            (Form((3,)), Form((4, 1))),
+            (Form((3,)), Form((2, 4)), Form((2,))),
+        ),
+        within=5,
+    )
+    table = np.log(np.random.default_rng(7980).dirichlet(np.full(6, 0.7), 6))
+    words: dict[str, Any] = {"boundary": [1, 0, 1, 1, 1, 1], "closing": [1, 0, 0, 0, 0, 0]}
+    words |= {"starting": [0, 0, 1, 1, 1, 1], "silent": [0, 0, 1, 0, 0, 0]}
+    demands = [chain, first, either, near, either]
+    scorer = TableScorer(table, bos=0, eos=0)
+    found = decode(scorer, ["s"], [demands], max_length=31 + room, beam_size=5, **words)[0][0]
+    assert all(found.met)
+    assert found.tokens[:2] == [3, 5]

@@ -60,6 +60,19 @@ def test_hundreds_of_forms_have_to_be_compiled() -> None:
     assert many - few == pytest.approx(64)
 
 
+def test_states_that_are_worked_out_count() -> None:
+    def prepared(states: int) -> Hypothesis:
+        return replace(found(10), prepared=states)
+
+    few, more, many = (counts(PLAIN, prepared(states)) for states in (48, 68, 2_048))
+    assert few == counts(PLAIN, found(10))
+    assert more - few == pytest.approx(1)
+    assert many - few == pytest.approx(100)
+    effort = effort_of(20)
+    assert effort.allows_another(lambda: PLAIN, prepared(48))
+    assert not effort.allows_another(lambda: PLAIN, prepared(6_000))
+
+
 def test_what_takes_longer_counts_more() -> None:
     several = replace(PLAIN, phrases=((2, 3),) * 30)
     alternatives = Job((1,), (Pattern(((Form((2,)), Form((4,))),)),))

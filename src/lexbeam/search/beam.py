@@ -44,6 +44,8 @@ class Hypothesis:
     """How many steps its sentence was searched for: others may run on longer."""
     lost_steps: int = field(default=0, compare=False, repr=False)
     """Those of a first search, if that has lost the sentence."""
+    prepared: int = field(default=0, compare=False, repr=False)
+    """How many states were worked out for its sentence, to know what is met and needed there."""
 
 
 class Beam(NamedTuple):

@@ -181,8 +181,8 @@ class Search:
         self.finishing = finishing
         self.observer = observer
         policy = POLICIES[settings.algorithm]
-        requests, automaton, remaining = drafted.compiled
-        self.remaining = remaining
+        self.compiled = drafted.compiled
+        requests, automaton, self.remaining = self.compiled
         states, future_cost, overdue = None, None, None
         sizes, sets = np.zeros(len(requests), np.int64), np.ones(len(requests), np.int64)
         if automaton is not None:
@@ -199,7 +199,7 @@ class Search:
             settings.beam_size,
             finishing,
             ForcedPrefix(requests, scorer.eos, words),
-            LengthLimit(limits, remaining, finishing.tokens, looks_away),
+            LengthLimit(limits, self.remaining, finishing.tokens, looks_away),
             automaton,
             future_cost,
             attends,
@@ -357,7 +357,8 @@ class Search:
             if nothing and limit.looks.may_have_lost(sentence):
                 self.lost[sentence] = number + 1
             else:
-                self.results[sentence] = self.outputs.read(sentence, self.finished, row, number + 1)
+                taken = number + 1, self.compiled.count_prepared(sentence)
+                self.results[sentence] = self.outputs.read(sentence, self.finished, row, *taken)
         self.keep(np.flatnonzero(~done))
 
     def keep(self, stay: IntArray) -> None:

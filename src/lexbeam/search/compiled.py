@@ -13,6 +13,9 @@ from lexbeam.search.feasibility import refuse_impossible
 from lexbeam.search.request import Request
 from lexbeam.search.scorer import Scorer, can_hold, read_ends
 
+_NODES_OF_A_PLAN = 80
+"""A state whose plan is followed takes as long as so many nodes."""
+
 
 class Compiled(NamedTuple):
     """The requests of a batch and their automaton, None if nothing is demanded or avoided."""
@@ -20,6 +23,17 @@ class Compiled(NamedTuple):
     requests: Sequence[Request]
     automaton: Automaton | None
     remaining: RemainingTokens | None
+
+    def count_prepared(self, sentence: int) -> int:
+        """Return how many states were worked out so far for a sentence (`Hypothesis.prepared`).
+
+        They are the nodes of its trie, and the states whose plans were followed, each of which
+        takes as long as many nodes.
+        """
+        if self.automaton is None or self.remaining is None:
+            return 0
+        followed = self.remaining.count_followed(sentence)
+        return len(self.automaton.tries[sentence].nodes) + _NODES_OF_A_PLAN * followed
 
 
 def compile_requests(

@@ -231,16 +231,18 @@ class OutputReader:
     drafts: Mapping[int, Hypothesis] = field(default_factory=dict)
     """What the model said of some sentences when nothing was demanded."""
 
-    def read(self, sentence: int, finished: Finished, row: int, steps: int) -> list[Hypothesis]:
+    def read(
+        self, sentence: int, finished: Finished, row: int, steps: int, prepared: int
+    ) -> list[Hypothesis]:
         """Return the outputs of a sentence, given its row among the finished hypotheses.
 
-        It was searched for so many ``steps``.
+        It was searched for so many ``steps``, with so many states ``prepared``.
         """
         found = []
         for score, log_prob, step, slot in zip(*(a[row] for a in finished[:-1]), strict=True):
             if score > -np.inf:
                 output = self._output(sentence, int(step), int(slot), score, log_prob)
-                found.append(replace(output, steps=steps))
+                found.append(replace(output, steps=steps, prepared=prepared))
         if not found:
             subjects = self.requests[sentence].subjects
             raise ConstraintError(

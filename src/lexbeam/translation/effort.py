@@ -57,11 +57,17 @@ _OF_EACH = 0.07
 _THOROUGH = 1.5
 """How many times as much one counts of a thorough search."""
 
+_OF_STATE = 1 / 20
+"""What each state that is worked out for a search counts once, beyond a few."""
+
+_FEW_STATES = 48
+"""So many are worked out in the time that `_BESIDE` has for it."""
+
 _OF_FORM = 1 / 6
-"""What each form of what is demanded counts once, beyond a few: it has to be compiled."""
+"""What each form of what is demanded counts at least, beyond a few: it has to be compiled."""
 
 _FEW_FORMS = 16
-"""So many are compiled in the time that `_BESIDE` has for it."""
+"""So many are compiled in that time."""
 
 _OF_STEP = 0.3
 """The share of a step that does not depend on the width of the beam."""
@@ -110,7 +116,8 @@ class Effort:
         Mostly it may be, whatever it asks for; then its job is not made.
         """
         left = self.left
-        return _MUCH * steps_of([like]) <= left or self.cost(make_job(), [like]) <= left
+        surely = _MUCH * steps_of([like]) + _OF_STATE * like.prepared
+        return surely <= left or self.cost(make_job(), [like]) <= left
 
     def affordable(self, asked: Iterable[tuple[Asked, float]]) -> list[Asked]:
         """Return what may be done of several things, given what each counts: the first ones."""
@@ -123,7 +130,8 @@ class Effort:
 
     def cost(self, job: Job, like: Sequence[Hypothesis]) -> float:
         """Return what a search counts that takes as many steps as another one."""
-        return self.weight(job) * steps_of(like) + _BESIDE + _OF_FORM * _many_forms(job)
+        compiled = max(_OF_FORM * _many_forms(job), _OF_STATE * _many_states(like))
+        return self.weight(job) * steps_of(like) + _BESIDE + compiled
 
     def weight(self, job: Job) -> float:
         """Return what a step of a search counts."""
@@ -166,6 +174,11 @@ def _many_forms(job: Job) -> int:
     """Return how many forms a search has to know beyond a few."""
     patterns = (each for each in job.phrases if isinstance(each, Pattern))
     return max(sum(len(part) for each in patterns for part in each.parts) - _FEW_FORMS, 0)
+
+
+def _many_states(like: Sequence[Hypothesis]) -> int:
+    """Return how many states were worked out for a search beyond a few."""
+    return max(max(each.prepared for each in like) - _FEW_STATES, 0)
 
 
 def steps_of(found: Sequence[Hypothesis]) -> int:

@@ -90,6 +90,10 @@ class FollowedPlans:
         """Return the lengths of the shortest plans that are known. # shape: (states,)."""
         return np.array([self._length(key) for key in self._moves.keys(states)], np.int64)
 
+    def count_known(self) -> int:
+        """Return of how many states plans were looked for."""
+        return len(self._known)
+
     def may_end(self, states: States) -> bool:
         """Return whether an output may end in all of these states."""
         return bool(self._moves.is_done(states).all())

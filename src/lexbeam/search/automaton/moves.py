@@ -12,6 +12,7 @@ from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.to_write import ToWrite
+from lexbeam.search.automaton.trie import APART, BEGIN
 
 MOST_ASKED = 24
 """Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
@@ -42,6 +43,7 @@ class Moves:
         registers = automaton.layouts[sentence].registers
         self._registers = [each for each in registers if each.length > 1 or not each.stays]
         self._at_rest: dict[Key, bool] = {}
+        self._only_first = _OnlyFirst.of(automaton, sentence)
 
     def keys(self, states: States) -> list[Key]:
         """Return what tells states apart; what was seen follows from node and what was met."""
@@ -59,6 +61,8 @@ class Moves:
         """
         to_write = self.hopeful if hopes else self.to_write
         missing = self._enough.needs(after) if to_write is None else to_write.missing(after)
+        if self._only_first is not None:
+            missing = np.where(self._only_first.is_lost(after), NEVER, missing)
         return np.where(forbidden, NEVER, missing.reshape(forbidden.shape))
 
     def ask_best(self, states: States) -> IntArray:
@@ -162,6 +166,39 @@ class Moves:
             done &= (hard & ~seen) == 0
         hold = self._automaton.hold(states)
         return done if hold is None else done & ~hold
+
+
+class _OnlyFirst:
+    """What counts only where no word goes on before it, if no token of the output ends a word.
+
+    Then it has to be the beginning of the output: later it is lost.
+    """
+
+    def __init__(self, automaton: Automaton, sentence: int, bits: int) -> None:
+        nodes, arrays = automaton.tries[sentence].nodes, automaton.bit_arrays
+        self._root = int(automaton.roots[sentence])
+        # What has begun at each node is not lost yet. # shape of each array: (nodes,)
+        self._lost = pack_bits([bits & ~node.serves for node in nodes], arrays)
+
+    @classmethod
+    def of(cls, automaton: Automaton, sentence: int) -> _OnlyFirst | None:
+        """Return what of a sentence has to be the beginning, if anything has."""
+        words, layout = automaton.whole_words, automaton.layouts[sentence]
+        if words is None or set(words.closing.nonzero()[0].tolist()) - {automaton.eos}:
+            return None
+        apart = anywhere = 0
+        for goal in layout.goals:
+            apart |= goal.wanted * (goal.tokens[0] == APART)
+            anywhere |= goal.wanted * (goal.tokens[0] not in (APART, BEGIN))
+        bits = layout.hard_wanted & apart & ~anywhere
+        return cls(automaton, sentence, bits) if bits else None
+
+    def is_lost(self, after: States) -> BoolArray:
+        """Return a mask of the states, each after a token, in which it can't be met any more."""
+        lost = np.zeros(len(after.node), np.bool_)
+        for bits, seen in zip(self._lost, after.seen, strict=True):
+            lost |= (bits[after.node - self._root] & ~seen) != 0
+        return lost
 
 
 def _find_filler(automaton: Automaton, sentence: int, tokens: IntArray) -> int | None:

@@ -227,6 +227,10 @@ class RemainingTokens:
             )
         return self._plans[sentence]
 
+    def count_followed(self, sentence: int) -> int:
+        """Return how many states have had their plans followed."""
+        return self._plans[sentence].count_known() if sentence in self._plans else 0
+
     def _is_proven(self, sentence: int) -> bool:
         """Return whether writing what is unmet side by side always works."""
         if sentence not in self._proven:
