@@ -68,6 +68,7 @@ def test_states_that_are_worked_out_count() -> None:
     assert few == counts(PLAIN, found(10))
     assert more - few == pytest.approx(1)
     assert many - few == pytest.approx(100)
+    assert counts(FREE, prepared(2_048)) == counts(FREE, found(10))
     effort = effort_of(20)
     assert effort.allows_another(lambda: PLAIN, prepared(48))
     assert not effort.allows_another(lambda: PLAIN, prepared(6_000))

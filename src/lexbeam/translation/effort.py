@@ -131,7 +131,7 @@ class Effort:
     def cost(self, job: Job, like: Sequence[Hypothesis]) -> float:
         """Return what a search counts that takes as many steps as another one."""
         compiled = max(_OF_FORM * _many_forms(job), _OF_STATE * _many_states(like))
-        return self.weight(job) * steps_of(like) + _BESIDE + compiled
+        return self.weight(job) * steps_of(like) + _BESIDE + (compiled if job.phrases else 0.0)
 
     def weight(self, job: Job) -> float:
         """Return what a step of a search counts."""
