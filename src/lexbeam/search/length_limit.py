@@ -205,7 +205,10 @@ class LengthLimit:
             in_time, closed = ~is_late[:, :width] | scoreless, is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
-            in_time, closed = _first_in_time(top_ids, tokens, late, most, proposed)
+            known = map(self._remaining.knows_no_more, self.looks.sentences.tolist())
+            knows_no_more = np.fromiter(known, np.bool_, len(self.looks.sentences))[sentence]
+            asked = top_ids, tokens, late, most, proposed, knows_no_more
+            in_time, closed = _first_in_time(*asked)
         in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
         if helpful:  # They are asked for in case that nothing else is at hand.
@@ -266,11 +269,13 @@ def _first_in_time(
     late: Callable[[IntArray, IntArray], BoolArray],
     most: IntArray,
     proposed: IntArray,
+    content: BoolArray,
 ) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
     What stands behind them is not looked at: mostly the first ones are in time, and it may be long
-    work to know that a token is. Nor are tokens behind those ``proposed`` for the row. What is
+    work to know that a token is. Nor are tokens behind those ``proposed`` for the row. ``content``
+    are the rows for which one token that is in time is enough: little is known to be. What is
     `PAD` was closed before, and takes a place all the same. Also return which of the others are
     late.
     """
@@ -281,7 +286,9 @@ def _first_in_time(
     first = np.where(is_first, ids[:, :width], PAD)
     is_late = late(rows, np.concatenate((first, others), axis=1))
     in_time[:, :width] = ~is_late[:, :width] | (is_first & (first == PAD))
-    rows = rows[in_time.sum(axis=1) < most]
+    in_all = np.count_nonzero(in_time[:, :width] & (first != PAD), axis=1)
+    in_all += np.count_nonzero(~is_late[:, width:], axis=1)
+    rows = rows[(in_time.sum(axis=1) < most) & ~(content & (in_all > 0))]
     behind = (columns >= most[rows, None]) & (columns < proposed[rows, None])
     if behind.any():
         in_time[rows] |= ~late(rows, np.where(behind, ids[rows], PAD))

@@ -117,16 +117,17 @@ def _is_for_others(attention: ScoreArray, tied: Sequence[int]) -> bool:
 
 
 def behind_hyphens(document: Document, sentence: SentenceState) -> list[Tokens]:
-    """Return the tokens of what is demanded with a hyphen and a space before: *Core- Projekt*.
+    """Return the tokens of what is tied with a hyphen and a space before: *Core- Projekt*.
 
     Without what is inside of something demanded.
     """
     hyphen = token_of(document.vocabulary, "-")
     if hyphen is None:
         return []
-    ways = [way for p in sentence.assigned for way in document.demand(p.unit).spellings]
-    torn = dict.fromkeys((hyphen, *way.ids) for way in ways if way.spaced)
-    return outside_of(torn, [way.ids for way in ways])
+    ways = [document.demand(piece.unit).spellings for piece in sentence.assigned]
+    tied = (way for index in document.ties(sentence, sentence.assigned) for way in ways[index])
+    torn = dict.fromkeys((hyphen, *way.ids) for way in tied if way.spaced)
+    return outside_of(torn, [way.ids for each in ways for way in each])
 
 
 def shares_of(

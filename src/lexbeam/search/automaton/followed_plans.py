@@ -44,6 +44,7 @@ class FollowedPlans:
         self._moves = Moves(automaton, sentence, tokens, self._enough)
         self._known: dict[Key, int] = {}
         self._behind_fillers: dict[Key, int] = {}  # the lengths of plans that begin with fillers
+        self._shortest: dict[Key, int] = {}  # the least of both
         layout = automaton.layouts[sentence]
         self._most_tries = _MOST_WORK // (max(len(layout.hard_tokens), 1) * layout.arrays)
         self._tries_left = self._most_tries // 3
@@ -71,6 +72,12 @@ class FollowedPlans:
         """Whether at least half of what may be tried to follow plans has not been tried yet."""
         return self._tries_left > self._most_tries // 6
 
+    @property
+    def has_time(self) -> bool:
+        """Whether a plan may be followed now that is not known yet."""
+        affordable = max(self._tries_left, 0) // (_SHARE * MOST_ASKED)
+        return affordable >= max(self._least_refused // 2, 1)
+
     def follow_all(self, states: States, left: int) -> IntArray:
         """Return the length of each state's plan, found by following it.
 
@@ -84,11 +91,11 @@ class FollowedPlans:
             first = self._choose_to_follow(states, first, left)
         if first:
             self._follow(states.take(np.array(list(first.values()))), list(first))
-        return np.array([self._length(key) for key in keys], np.int64)
+        return self._lengths(keys)
 
     def known_needs(self, states: States) -> IntArray:
         """Return the lengths of the shortest plans that are known. # shape: (states,)."""
-        return np.array([self._length(key) for key in self._moves.keys(states)], np.int64)
+        return self._lengths(self._moves.keys(states))
 
     def count_known(self) -> int:
         """Return of how many states plans were looked for."""
@@ -109,8 +116,7 @@ class FollowedPlans:
 
     def _choose_to_follow(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
         """Return those of new states, given by their index, whose plans are followed now."""
-        affordable = max(self._tries_left, 0) // (_SHARE * MOST_ASKED)
-        has_time = affordable >= max(self._least_refused // 2, 1)
+        has_time = self.has_time
         # What stands on the way of a plan that is known has to be known, too: that takes no tries.
         new = self._leave_out_early(states, new, left, has_time)
         if has_time:
@@ -119,9 +125,15 @@ class FollowedPlans:
         done = self._moves.is_done(states)
         return {key: number for key, number in new.items() if done[number]}
 
-    def _length(self, key: Key) -> int:
-        """Return the length of the shortest plan that is known of a state."""
-        return min(self._known.get(key, NEVER), self._behind_fillers.get(key, NEVER))
+    def _lengths(self, keys: Sequence[Key]) -> IntArray:
+        """Return the lengths of the shortest plans that are known. # shape: (keys,)."""
+        shortest = self._shortest.get
+        return np.array([shortest(key, NEVER) for key in keys], np.int64)
+
+    def _shorten(self, key: Key, length: int) -> None:
+        """Take note of a plan of a state."""
+        if length < self._shortest.get(key, NEVER):
+            self._shortest[key] = length
 
     def _leave_out_early(
         self, states: States, new: dict[Key, int], left: int, follows: bool
@@ -145,6 +157,7 @@ class FollowedPlans:
             for row, key, more in zip(rows.tolist(), keys, fillers.tolist(), strict=True):
                 if self._known.get(key, NEVER) < NEVER:
                     self._behind_fillers[here[row]] = self._known[key] + more
+                    self._shorten(here[row], self._known[key] + more)
         return {key: new[key] for key in new if self._behind_fillers.get(key, NEVER) > left}
 
     def _choose(self, states: States, new: dict[Key, int], left: int) -> dict[Key, int]:
@@ -190,6 +203,7 @@ class FollowedPlans:
             return
         for more, key in enumerate(reversed(path)):
             self._known[key] = min(need + more, self._known.get(key, NEVER))
+            self._shorten(key, need + more)
 
     def _take_next(self, states: States) -> tuple[States, BoolArray]:
         """Take the next token of each state's plan; also return which states have one."""
@@ -218,11 +232,12 @@ class FollowedPlans:
     def find_shorter(self, start: States, limit: int) -> None:
         """Look for an output of at most ``limit`` tokens, and make it the plan of its states.
 
-        If none is found, it is looked for again, in the hope that what has to stand near something
-        else will come soon enough (`Moves.hopeful`).
+        First it is looked for in the hope that what has to stand near something else will come soon
+        enough (`Moves.hopeful`). That finds more, but not all.
         """
-        if not self._look_for_shorter(start, limit) and self._moves.hopeful is not None:
-            self._look_for_shorter(start, limit, hopes=True)
+        hopeful = self._moves.hopeful is not None
+        if not (hopeful and self._look_for_shorter(start, limit, hopes=True)):
+            self._look_for_shorter(start, limit)
 
     def _look_for_shorter(self, start: States, limit: int, hopes: bool = False) -> bool:
         """Look for one, and return whether it was found.

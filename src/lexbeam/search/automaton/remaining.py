@@ -192,6 +192,10 @@ class RemainingTokens:
         """
         return self.follows_plans(sentence) and self.plan(sentence).has_much_time
 
+    def knows_no_more(self, sentence: int) -> bool:
+        """Return whether plans are followed, and there is no time now to follow others."""
+        return self.follows_plans(sentence) and not self.plan(sentence).has_time
+
     def may_be_late(self, sentence: int, states: States, left: IntArray) -> bool:
         """Return whether any hypothesis of a sentence might need more than is left after a token.
 

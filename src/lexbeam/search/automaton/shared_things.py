@@ -82,6 +82,11 @@ class Thing:
         anywhere = [goal.tokens for goal in self.goals if goal.tokens[0] != BEGIN]
         return tuple(dict.fromkeys(anywhere or (goal.tokens for goal in self.goals)))
 
+    @cached_property
+    def beginnings(self) -> frozenset[int]:
+        """The first tokens of all that may be written for it."""
+        return frozenset(next(t for t in goal.tokens if t >= 0) for goal in self.goals)
+
     def lost_with(self, things: Sequence[Thing]) -> list[Thing]:
         """Return the parts before it that have to be written again if it does not come in time."""
         if self.stage is None or not self.stage.before:
@@ -253,5 +258,7 @@ def _ending(
 def _times_in(counted: Thing, holder: Thing, words: WordBoundaries | None) -> int:
     """Return how often a thing comes with another, whatever is written for that."""
     if counted is holder or not counted.may_come_along:
+        return 0
+    if counted.beginnings.isdisjoint(holder.forms[0]):
         return 0
     return fewest_in(counted.goals, holder.forms, words)
