@@ -150,18 +150,17 @@ def _search_again(
 
     A plan for the whole of each is looked for first; then there is always one to follow.
     """
-    scorer, state, remaining = batch.scorer, drafted.state, drafted.compiled.remaining
-    asked = list(drafted.compiled.requests)
+    scorer, state, compiled = batch.scorer, drafted.state, drafted.compiled
+    asked, remaining = list(compiled.requests), compiled.remaining
     if not can_restart(scorer):
         state = scorer.start(batch.sources, [request.tokens for request in asked])
     others = np.setdiff1d(np.arange(len(asked)), sentences).tolist()
-    if remaining is not None and remaining.planned.issuperset(sentences):
-        for sentence in sentences:
-            remaining.plan(sentence).begin_again()
-        drafted = drafted._replace(state=state, answered=others)
-    else:
-        compiled = compile_what_is_possible(batch, asked, requests, sentences)
-        drafted = drafted._replace(compiled=compiled, state=state, answered=others)
+    if remaining is None or not remaining.planned.issuperset(sentences):
+        compiled = compile_what_is_possible(batch, asked, requests, sentences, compiled)
+    for sentence in sentences:
+        if compiled.remaining is not None and compiled.remaining.follows_plans(sentence):
+            compiled.remaining.plan(sentence).begin_again()
+    drafted = drafted._replace(compiled=compiled, state=state, answered=others)
     return Search(batch, drafted, observer, attends, looks_away=False).run()
 
 

@@ -24,6 +24,11 @@ class Compiled(NamedTuple):
     automaton: Automaton | None
     remaining: RemainingTokens | None
 
+    def refuse_impossible(self, limits: IntArray, certain: Collection[int] = ()) -> None:
+        """Raise if something can't be met within the limits (`search.feasibility`)."""
+        given = self.requests, limits, self.automaton, self.remaining
+        refuse_impossible(*given, certain)
+
     def count_prepared(self, sentence: int) -> int:
         """Return how many states were worked out so far for a sentence (`Hypothesis.prepared`).
 
@@ -59,5 +64,6 @@ def compile_requests(
             scorer.eos,
         )
         remaining = RemainingTokens(automaton, scorer.vocabulary_size, *read_ends(scorer))
-    refuse_impossible(requests, limits, automaton, remaining, certain)
-    return Compiled(requests, automaton, remaining)
+    compiled = Compiled(requests, automaton, remaining)
+    compiled.refuse_impossible(limits, certain)
+    return compiled

@@ -99,20 +99,28 @@ def draft_batch(
 
 
 def compile_what_is_possible(
-    batch: Batch, asked: list[Request], given: Sequence[Request], certain: Collection[int] = ()
+    batch: Batch,
+    asked: list[Request],
+    given: Sequence[Request],
+    certain: Collection[int] = (),
+    compiled: Compiled | None = None,
 ) -> Compiled:
     """Compile what is asked of a batch, and what was given of sentences that are impossible so.
 
-    Of ``certain`` sentences it is found out for certain.
+    Of ``certain`` sentences it is found out for certain. ``compiled`` is what is asked, if that was
+    compiled before.
     """
     while True:
         try:
-            return compile_requests(batch.scorer, asked, batch.limits, batch.words, certain)
+            if compiled is None:
+                return compile_requests(batch.scorer, asked, batch.limits, batch.words, certain)
+            compiled.refuse_impossible(batch.limits, certain)
+            return compiled
         except ConstraintError as error:
             at = error.sentence
             if at is None or asked[at] is given[at]:
                 raise
-            asked[at] = given[at]
+            asked[at], compiled = given[at], None
 
 
 def _write_drafts(
