@@ -104,9 +104,11 @@ def test_what_a_term_displaces_may_still_be_in_the_prefix(
 
 def test_a_term_is_not_torn_from_a_hyphen(translator: lexbeam.Translator) -> None:
     target = translator._target
-    demand = SimpleNamespace(spellings=target.spell_all("Werk"))
-    document = SimpleNamespace(vocabulary=target, demand=lambda _: demand)
-    sentence = SimpleNamespace(assigned=[Piece(0, 0, 1)])
+    demands = [SimpleNamespace(spellings=target.spell_all(word)) for word in ("Firma", "Werk")]
+    document = SimpleNamespace(
+        vocabulary=target, demand=demands.__getitem__, ties=lambda *_: {1: (5,)}
+    )
+    sentence = SimpleNamespace(assigned=[Piece(0, 0, 1), Piece(1, 0, 1)])
     torn = displaced.behind_hyphens(cast("Document", document), cast("SentenceState", sentence))
     assert torn
     assert {target.decode([*target.spell("Core").ids, *each]) for each in torn} == {"Core- Werk"}

@@ -132,8 +132,7 @@ class FollowedPlans:
 
     def _shorten(self, key: Key, length: int) -> None:
         """Take note of a plan of a state."""
-        if length < self._shortest.get(key, NEVER):
-            self._shortest[key] = length
+        self._shortest[key] = min(length, self._shortest.get(key, NEVER))
 
     def _leave_out_early(
         self, states: States, new: dict[Key, int], left: int, follows: bool
