@@ -496,3 +496,31 @@ def test_what_stands_apart_begins_the_output_where_no_token_ends_a_word(room: in
     found = decode(scorer, ["s"], [demands], max_length=31 + room, beam_size=5, **words)[0][0]
     assert all(found.met)
     assert found.tokens[:2] == [3, 5]
+
+
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+@pytest.mark.parametrize("room", [19, 60, 400])
+@pytest.mark.parametrize("others", [4, 10, 14])
+def test_a_pattern_whose_first_part_can_only_begin_the_output_is_met(
+    others: int, room: int, algorithm: str
+) -> None:
+    pairs = [(x, y) for x in (3, 4, 6, 7) for y in (3, 4, 6, 7)][:others]
+    parts = Pattern(((Form((5,), apart=True),), (Form((4, 5)),)))
+    scorer = TableScorer(np.log(np.full((8, 8), 1 / 8)), bos=0, eos=1)
+    given: dict[str, Any] = {"boundary": [0, *[1] * 7], "max_length": room, "algorithm": algorithm}
+    found = decode(scorer, ["s"], [[parts, *pairs]], **given)[0][0]
+    assert all(found.met)
+    assert found.tokens[0] == 5
+
+
+@pytest.mark.parametrize("room", [9, 14, 40, 100])
+def test_a_beginning_and_patterns_that_begin_with_it_are_met_in_any_room(room: int) -> None:
+    near = Pattern(((Form((3, 2, 8)),), (Form((8, 2)), Form((5,)))), within=5)
+    first = Pattern(((Form((2, 4), first=True),),))
+    chain = Pattern(((Form((6, 2)), Form((8, 7, 8, 8))), (Form((2, 8, 2)),)))
+    apart = Pattern(((Form((2,), apart=True),), (Form((2, 3)),)))
+    scorer = TableScorer(np.log(np.full((11, 11), 1 / 11)), bos=0, eos=1)
+    given: dict[str, Any] = {"boundary": [each not in (1, 6) for each in range(11)]}
+    given |= {"max_length": room, "beam_size": 2}
+    found = decode(scorer, ["s"], [[near, first, chain, apart]], **given)[0][0]
+    assert all(found.met)

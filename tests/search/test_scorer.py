@@ -161,6 +161,10 @@ def test_attention_of_another_form_is_refused(change: Change, says: str) -> None
         ({"ends": 1}, "is no scorer"),
         ({"vocabulary_size": 4.0}, "is no scorer: one has the integers vocabulary_size"),
         ({"step": None}, "is no scorer"),
+        ({"stops": 5}, "the scorer's stops must be a method, not 5"),
+        ({"draft": "x"}, "the scorer's draft must be a method, not 'x'"),
+        ({"attends": np.zeros(2)}, "the scorer's attends must be true or false"),
+        ({"restarts": np.zeros(2)}, "the scorer's restarts must be true or false"),
     ],
 )
 def test_what_is_no_scorer_is_refused(given: dict[str, Any], says: str) -> None:

@@ -11,7 +11,8 @@ from itertools import permutations
 import click
 
 from lexbeam.constraints.glossary.entries import Contents, Problem
-from lexbeam.constraints.glossary.glossary import Glossary, read_file
+from lexbeam.constraints.glossary.glossary import Glossary
+from lexbeam.constraints.glossary.reading import read_file
 from lexbeam.errors import InputError
 
 _MOST_LANGUAGES = 4  # compared in all directions without being asked

@@ -184,7 +184,24 @@ def read_ends(scorer: Any) -> set[int]:
     for end in ends:
         if not 0 <= end < size:
             raise ScorerError(f"the scorer's end {end} is outside its vocabulary of {size}")
+    _refuse_wrong_extras(scorer)
     return set(ends)
+
+
+def _refuse_wrong_extras(scorer: Any) -> None:
+    """Raise if what a scorer may have, and need not, is of another kind."""
+    for name in ("stops", "draft"):
+        method = getattr(scorer, name, None)
+        if method is not None and not callable(method):
+            raise ScorerError(f"the scorer's {name} must be a method, not {represented(method)}")
+    for name in ("attends", "restarts"):
+        flag = getattr(scorer, name, False)
+        try:
+            bool(flag)
+        except ValueError:  # an array
+            raise ScorerError(
+                f"the scorer's {name} must be true or false, not {represented(flag)}"
+            ) from None
 
 
 def read_scores(answer: Any) -> Scores:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lexbeam.constraints.glossary import Glossary
-from lexbeam.errors import InputError, SettingError
+from lexbeam.errors import InputError, LexbeamError, SettingError
 
 SETS = "en,de,pt-BR\nhouse,Haus,casa\ncat,Katze|Kater,gato\n"
 
@@ -155,6 +156,24 @@ def test_unknown_settings_are_named(options: dict[str, Any]) -> None:
 def test_terms_must_be_text(terms: Any) -> None:
     with pytest.raises(InputError, match=r"must be a text|NUL|must be a mapping"):
         Glossary.from_terms(terms)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda one: one.find(1), "looked for in a text, not in 1"),
+        (lambda one: one.find(b"a", "en", "de"), "looked for in a text"),
+        (lambda one: one.find("a", 1), "source must be a language, not 1"),
+        (lambda one: one.check("en", {}), "target must be a language"),
+        (lambda one: one.prepare(target=5), "target must be a language, not 5"),
+        (lambda one: one.overridden_by({"a": "b"}), "overridden by another, not"),
+    ],
+)
+def test_what_a_glossary_is_asked_for_must_be_of_the_right_kind(
+    call: Callable[[Glossary], object], says: str
+) -> None:
+    with pytest.raises(LexbeamError, match=says):
+        call(Glossary.from_terms({"a": "b"}))
 
 
 def test_problems_are_kept(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lexbeam.constraints.glossary.entries import Problem
-from lexbeam.constraints.glossary.glossary import Found, Glossary, read_file
+from lexbeam.constraints.glossary.glossary import Found, Glossary
 from lexbeam.constraints.glossary.matching import Match, Rule
+from lexbeam.constraints.glossary.reading import read_file
 
 __all__ = ["Found", "Glossary", "Match", "Problem", "Rule", "read_file"]

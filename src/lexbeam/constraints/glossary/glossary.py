@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +12,6 @@ from lexbeam.arguments import as_items, as_pairs
 from lexbeam.constraints.constraint import SourceSpans
 from lexbeam.constraints.glossary.checking import compare
 from lexbeam.constraints.glossary.context import CAPITALISING
-from lexbeam.constraints.glossary.csv_files import read_table
 from lexbeam.constraints.glossary.entries import (
     Concept,
     Contents,
@@ -23,7 +21,7 @@ from lexbeam.constraints.glossary.entries import (
     fault_of,
 )
 from lexbeam.constraints.glossary.matching import CASES, Case, Match, Matcher, Rule, split_words
-from lexbeam.constraints.glossary.tbx_files import read_tbx
+from lexbeam.constraints.glossary.reading import read_file
 from lexbeam.errors import InputError, SettingError, represented
 from lexbeam.text.casing import matches
 from lexbeam.text.compounds import has_compounds
@@ -34,8 +32,6 @@ from lexbeam.text.word_boundaries import Span
 _Demand = tuple[bool, tuple[str, ...], bool]  # may be a verb, targets, may be in compounds
 
 _ENGLISH = ("en", "eng")
-_TABLES = (".csv", ".tsv", ".tab", ".txt")
-_XML = (".tbx", ".xml", ".martif")
 
 
 @dataclass(frozen=True)
@@ -90,9 +86,7 @@ class Glossary:
         for option, value in (("compounds", compounds), ("verbs", verbs)):
             if not isinstance(value, int):
                 raise SettingError(f"{option} must be True or False, not {represented(value)}")
-        for name, language in (("source", source), ("target", target)):
-            if language is not None and not isinstance(language, str):
-                raise SettingError(f"{name} must be a language, not {represented(language)}")
+        _refuse_no_languages(source, target)
         self._contents = list(contents)
         self._case = case
         self._lemmas = lemmas
@@ -171,6 +165,8 @@ class Glossary:
 
     def overridden_by(self, other: Glossary) -> Glossary:
         """Return both glossaries as one; where they differ, the other one's terms hold."""
+        if not isinstance(other, Glossary):
+            raise InputError(f"a glossary is overridden by another, not {represented(other)}")
         contents = [*self._contents, *other._contents]
         compounds = self._compounds or other._compounds
         verbs = self._verbs or other._verbs
@@ -191,6 +187,7 @@ class Glossary:
 
     def check(self, source: str | None = None, target: str | None = None) -> list[Problem]:
         """Return all problems: lines that can't be used, and entries that disagree or overlap."""
+        _refuse_no_languages(source, target)
         return [*self.problems, *compare(self._all_rules(source, target))]
 
     def prepare(self, source: str | None = None, target: str | None = None) -> None:
@@ -201,6 +198,7 @@ class Glossary:
                 and they are wanted.
             MissingExtraError: lemmas are wanted and their dictionaries are not installed.
         """
+        _refuse_no_languages(source, target)
         if self._lemmas:
             languages()
         target = target or self._languages[1]
@@ -223,6 +221,9 @@ class Glossary:
         ``source`` and ``target`` are the languages; files that name theirs need them. No term
         is looked for in the spans of ``skip``.
         """
+        if not isinstance(text, str):
+            raise InputError(f"terms are looked for in a text, not in {represented(text)}")
+        _refuse_no_languages(source, target)
         source, target = source or self._languages[0], target or self._languages[1]
         found = self._ready_matcher(source, target).find(text, skip)
         joined = {match.rule: self._in_compounds(match.rule, target) for match in found}
@@ -288,25 +289,10 @@ class Glossary:
         ]
 
 
-def read_file(path: str | Path, encoding: str | None = None) -> Contents:
-    """Read one file in the format that its name or its first character shows."""
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"a glossary has the path of a file, not {represented(path)}")
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind in _XML or (kind not in _TABLES and _looks_like_xml(path)):
-        return read_tbx(path)
-    return read_table(path, encoding)
-
-
-def _looks_like_xml(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return (
-                file.read(64).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xfe\xff \r\n\t")[:1] == b"<"
-            )
-    except (OSError, ValueError):
-        return False  # reading it will say why
+def _refuse_no_languages(source: object, target: object) -> None:
+    for name, language in (("source", source), ("target", target)):
+        if language is not None and not isinstance(language, str):
+            raise SettingError(f"{name} must be a language, not {represented(language)}")
 
 
 def _rules(contents: Contents, source: str | None, target: str | None, rank: int) -> Iterable[Rule]:

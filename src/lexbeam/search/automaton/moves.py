@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from lexbeam.search.arrays import PAD, Bits, BoolArray, IntArray, pack_bits
+from lexbeam.search.arrays import PAD, Bits, BitSets, BoolArray, IntArray, pack_bits
 from lexbeam.search.automaton.automaton import Automaton
 from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
@@ -169,36 +170,40 @@ class Moves:
 
 
 class _OnlyFirst:
-    """What counts only where no word goes on before it, if no token of the output ends a word.
+    """What can only be the beginning of the output: later it is lost.
 
-    Then it has to be the beginning of the output: later it is lost.
+    That is what counts only at the beginning, or only where no word goes on before it, if no token
+    of the output ends a word.
     """
 
-    def __init__(self, automaton: Automaton, sentence: int, bits: int) -> None:
-        nodes, arrays = automaton.tries[sentence].nodes, automaton.bit_arrays
+    def __init__(self, automaton: Automaton, sentence: int, wanted: Sequence[int]) -> None:
+        stages = {stage.wanted: stage.reached for stage in automaton.layouts[sentence].stages}
+        self._reached = BitSets([stages.get(bit, bit) for bit in wanted], automaton.bit_arrays)
         self._root = int(automaton.roots[sentence])
-        # What has begun at each node is not lost yet. # shape of each array: (nodes,)
-        self._lost = pack_bits([bits & ~node.serves for node in nodes], arrays)
+        served = [
+            [bool(node.serves & bit) for bit in wanted] for node in automaton.tries[sentence].nodes
+        ]
+        self._begun = np.array(served, np.bool_)  # shape: (nodes, what is wanted)
 
     @classmethod
     def of(cls, automaton: Automaton, sentence: int) -> _OnlyFirst | None:
         """Return what of a sentence has to be the beginning, if anything has."""
         words, layout = automaton.whole_words, automaton.layouts[sentence]
-        if words is None or set(words.closing.nonzero()[0].tolist()) - {automaton.eos}:
-            return None
-        apart = anywhere = 0
+        ends = words is None or bool(set(words.closing.nonzero()[0].tolist()) - {automaton.eos})
+        first = anywhere = 0
         for goal in layout.goals:
-            apart |= goal.wanted * (goal.tokens[0] == APART)
-            anywhere |= goal.wanted * (goal.tokens[0] not in (APART, BEGIN))
-        bits = layout.hard_wanted & apart & ~anywhere
-        return cls(automaton, sentence, bits) if bits else None
+            if goal.tokens[0] == BEGIN or (goal.tokens[0] == APART and not ends):
+                first |= goal.wanted
+            else:
+                anywhere |= goal.wanted
+        bits = layout.hard_wanted & first & ~anywhere
+        wanted = [1 << i for i in range(bits.bit_length()) if bits >> i & 1]
+        return cls(automaton, sentence, wanted) if wanted else None
 
     def is_lost(self, after: States) -> BoolArray:
         """Return a mask of the states, each after a token, in which it can't be met any more."""
-        lost = np.zeros(len(after.node), np.bool_)
-        for bits, seen in zip(self._lost, after.seen, strict=True):
-            lost |= (bits[after.node - self._root] & ~seen) != 0
-        return lost
+        there: BoolArray = self._reached.share(after.seen) | self._begun[after.node - self._root]
+        return np.logical_not(there.all(axis=1))
 
 
 def _find_filler(automaton: Automaton, sentence: int, tokens: IntArray) -> int | None:
