@@ -22,7 +22,13 @@ _MOST_DIGITS = 309
 
 
 def as_items(given: Any) -> list[Any] | None:
-    """Return what is in anything that can be gone through; None if it can't be."""
+    """Return what is in anything that can be gone through; None if it can't be.
+
+    A range may claim to have more than would fit into memory.
+    """
+    length = as_length(given)
+    if length is not None and length > MOST_SOURCES:
+        return None
     try:
         return list(given)
     except Exception:

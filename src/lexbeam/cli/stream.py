@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import IO, TextIO
 
 from lexbeam.cli.terminal import LineBar
@@ -86,8 +87,7 @@ class Stream:
             for line in lines:
                 self._complain(line)
                 self._note(line)
-            writer.write("".join(self._format.write(line) + "\n" for line in lines).encode())
-            writer.flush()
+            _write_all(writer, "".join(self._format.write(line) + "\n" for line in lines).encode())
 
     def _complain(self, line: Line) -> None:
         """Say on standard error what is wrong with a line."""
@@ -156,14 +156,28 @@ def _read_lines(reader: IO[bytes], arrived: queue.Queue[bytes | BaseException | 
         arrived.put(None)
 
 
+def _write_all(writer: IO[bytes], written: bytes) -> None:
+    """Write and flush; a signal may end a single write to a full pipe before all is written."""
+    left = memoryview(written)
+    while left:
+        left = left[writer.write(left) :]
+    writer.flush()
+
+
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold back an interrupt until what is being printed has been printed."""
+    """Hold back an interrupt until what is being printed has been printed; a second one ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     interrupts: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _frame: interrupts.append(number))
+
+    def hold(number: int, _frame: FrameType | None) -> None:
+        if interrupts:
+            raise KeyboardInterrupt  # Nobody may be reading.
+        interrupts.append(number)
+
+    previous = signal.signal(signal.SIGINT, hold)
     try:
         yield
     finally:

@@ -53,7 +53,7 @@ def numbered(given: object, where: str, least: int = 0) -> list[tuple[str, objec
     refused.
     """
     entries = [] if given is None else given
-    if isinstance(entries, str | bytes) or not isinstance(entries, Sequence):
+    if isinstance(entries, str | bytes | range) or not isinstance(entries, Sequence):
         raise ConstraintError(f"{where} must be a list of phrases, not {describe_value(entries)}")
     if len(entries) < least:
         raise ConstraintError(f"{where} has {len(entries)} entries: it needs at least {least}")

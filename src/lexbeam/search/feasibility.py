@@ -44,7 +44,7 @@ def refuse_impossible(
         tight = first + remaining.most_needed[sentence] > limit
         if tight or (counted and request.prefix) or sentence in certain:
             need = _need_after_prefix(sentence, request, automaton, remaining, limit)
-            _refuse_need(sentence, request, limit, need)
+            _refuse_need(sentence, request, limit, need, remaining.is_solved(sentence))
 
 
 def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:
@@ -87,8 +87,11 @@ def _share_an_end(one: Pattern, other: Pattern) -> bool:
     return bool(forms[0] & ends[1] or forms[1] & ends[0])
 
 
-def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None:
-    """Raise if so many tokens after the prefix are more than there may be."""
+def _refuse_need(sentence: int, request: Request, limit: int, need: int, exact: bool) -> None:
+    """Raise if so many tokens after the prefix are more than there may be.
+
+    Unless that is ``exact``, fewer might do, if one knew how.
+    """
     if need < NEVER and len(request.prefix) + need <= limit:
         return
     phrases, avoided = request.subjects, request.avoided_subjects
@@ -102,7 +105,8 @@ def _refuse_need(sentence: int, request: Request, limit: int, need: int) -> None
         )
     behind = f" after a prefix of {len(request.prefix)}" if request.prefix else ""
     raise ConstraintError(
-        f"phrases {listed(phrases)} need {need} tokens{behind}, max_length is {limit}",
+        f"phrases {listed(phrases)} need {'' if exact else 'up to '}{need} tokens{behind}, "
+        f"max_length is {limit}",
         *phrases,
         sentence=sentence,
     )

@@ -290,8 +290,15 @@ def _first_in_time(
     in_all += np.count_nonzero(~is_late[:, width:], axis=1)
     rows = rows[(in_time.sum(axis=1) < most) & ~(content & (in_all > 0))]
     behind = (columns >= most[rows, None]) & (columns < proposed[rows, None])
+    is_late = is_late[:, width:]
     if behind.any():
-        in_time[rows] |= ~late(rows, np.where(behind, ids[rows], PAD))
-        in_time[rows] |= behind & (ids[rows] == PAD)
+        now_known = ~late(rows, np.where(behind, ids[rows], PAD))
+        in_time[rows] |= now_known | (behind & (ids[rows] == PAD))
         in_time[rows] &= in_time[rows].cumsum(axis=1) <= most[rows, None]
-    return in_time, is_late[:, width:]
+        # A plan may have become known in between: the same token is no more late among the others.
+        column = np.flatnonzero(now_known.any(axis=0))
+        found = np.where(now_known, ids[rows], PAD)[:, column]
+        is_late[rows] &= ~((others[rows, :, None] == found[:, None]) & (found != PAD)[:, None]).any(
+            2
+        )
+    return in_time, is_late

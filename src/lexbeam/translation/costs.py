@@ -76,11 +76,22 @@ def _trials(document: Document, number: int) -> list[_Trial]:
         dropped = [p for p in sentence.dropped if document.units[p.unit] == number]
         others = [p for p in sentence.searched if document.units[p.unit] != number]
         if dropped:
-            job = document.job(sentence, others + dropped, firm={number})
+            firm = _equal_demands(document, sentence, number)
+            job = document.job(sentence, others + dropped, firm=firm)
             trials.append(_Trial(number, sentence, -1, job))
         elif len(others) < len(sentence.searched):
             trials.append(_Trial(number, sentence, 1, _without_it(document, sentence, others)))
     return trials
+
+
+def _equal_demands(document: Document, sentence: SentenceState, number: int) -> set[int]:
+    """Return a dropped demand with those that a sentence keeps to and that are equal to it.
+
+    One that was kept must not be dropped in its place.
+    """
+    kept = {document.units[p.unit] for p in sentence.searched if p not in sentence.dropped}
+    wanted = document.demands[number].surface.once
+    return {number, *(each for each in kept if document.demands[each].surface.once == wanted)}
 
 
 def _without_it(document: Document, sentence: SentenceState, others: Sequence[Piece]) -> Job:

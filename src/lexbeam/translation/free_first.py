@@ -3,12 +3,14 @@
 A search with constraints divides the beam and may find something worse, though the words are there
 anyway; and the model may write a word in other pieces than the search knows it by. What the source
 itself demands, such as its placeholders, or has, such as names, is mostly in the free translation
-already. For all else a draft, the quick translation without constraints that a search for several
-words begins with, shows whether it is.
+already. So may be a word alone where the source has words behind quotation marks, brackets or
+slashes, where vocabularies write words in other pieces. For all else a draft, the quick translation
+without constraints that a search for several words begins with, shows whether it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +26,11 @@ from lexbeam.translation.sentence import SentenceState
 from lexbeam.translation.spelled import SpelledConstraint
 from lexbeam.translation.ties import competes, search_tied
 
+_BEHIND_A_MARK = re.compile(
+    r"[\"“”„«»‹›‘‚《》〈〉「」『』【】()（）\[\]{}<>`]|(?<!\w)[^\w\s]\w|\w[/=|]\w"
+)
+"""Quotation marks, brackets, and whatever else a word touches that is no part of it."""
+
 
 def search_sentences(document: Document) -> JobGenerator[None]:
     """Search for the sentences of a text with what is assigned to them.
@@ -37,7 +44,7 @@ def search_sentences(document: Document) -> JobGenerator[None]:
     tried = [each for each in left if _may_be_free(document, each)]
     drafted: list[SentenceState] = []
     if POLICIES[document.settings.algorithm].needs_future_cost:  # others are studied as they are
-        tried += [each for each in left if each not in tried and _is_in_source(document, each)]
+        tried += [each for each in left if each not in tried and _is_likely_there(document, each)]
         drafted = [each for each in left if each not in tried and _may_be_there(document, each)]
     yield from _search_unless_drafted(document, drafted)
     tried += [each for each in drafted if not each.hypotheses]
@@ -89,13 +96,18 @@ def _may_be_free(document: Document, sentence: SentenceState) -> bool:
     )
 
 
-def _is_in_source(document: Document, sentence: SentenceState) -> bool:
+def _is_likely_there(document: Document, sentence: SentenceState) -> bool:
     """Return whether a sentence has all that its translation has to say, as a text search finds it.
 
-    Names, numbers and words behind tags are copied by most models.
+    Names, numbers and words behind tags are copied by most models. Of a sentence with words behind
+    marks that is taken for granted if only one thing is demanded: there is no draft to show it.
     """
+    if not _may_be_there(document, sentence):
+        return False
     wanted = [document.demand(piece.unit).surface for piece in sentence.assigned]
-    return _may_be_there(document, sentence) and all(find_all(sentence.part.text, wanted))
+    alone = len(wanted) == 1 and len(wanted[0].parts) == 1
+    text = sentence.part.text
+    return all(find_all(text, wanted)) or (alone and bool(_BEHIND_A_MARK.search(text)))
 
 
 def _may_be_there(

@@ -170,7 +170,7 @@ def _edit(text: str, start: int, end: int, neighbour: str, side: int) -> Iterato
         left, right = (beyond, edge) if side < 0 else (edge, beyond)
         if not are_glued(left, right):
             yield Edit(at - 1 if side < 0 else at, 1, "")
-    elif neighbour.isspace() and beside and is_word_character(beside):
+    elif neighbour.isspace() and beside and (is_word_character(beside) or beside == edge):
         yield Edit(at, 0, " ")
 
 

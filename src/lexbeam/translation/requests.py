@@ -50,7 +50,7 @@ def line_up(
     Raises:
         InputError: a list has not as many entries as there are texts.
     """
-    if not isinstance(texts, Sequence) or isinstance(texts, bytes):
+    if not isinstance(texts, Sequence) or isinstance(texts, bytes | range):
         raise InputError(f"the text must be a string or a list, not {type(texts).__name__}")
     lined_up = {
         name: _column(name, [None] * len(texts) if given is None else given, len(texts))

@@ -13,7 +13,7 @@ from lexbeam.search.automaton.shortest_paths import NEVER
 from lexbeam.search.automaton.side_by_side import SideBySide
 from lexbeam.search.automaton.states import States
 from lexbeam.search.automaton.to_write import ToWrite
-from lexbeam.search.automaton.trie import APART, BEGIN
+from lexbeam.search.automaton.trie import APART, BEGIN, ROOT
 
 MOST_ASKED = 24
 """Of the tokens that a state asks for, so many are tried at first to go on with its plan."""
@@ -173,7 +173,7 @@ class _OnlyFirst:
     """What can only be the beginning of the output: later it is lost.
 
     That is what counts only at the beginning, or only where no word goes on before it, if no token
-    of the output ends a word.
+    may stand before it there.
     """
 
     def __init__(self, automaton: Automaton, sentence: int, wanted: Sequence[int]) -> None:
@@ -188,11 +188,10 @@ class _OnlyFirst:
     @classmethod
     def of(cls, automaton: Automaton, sentence: int) -> _OnlyFirst | None:
         """Return what of a sentence has to be the beginning, if anything has."""
-        words, layout = automaton.whole_words, automaton.layouts[sentence]
-        ends = words is None or bool(set(words.closing.nonzero()[0].tolist()) - {automaton.eos})
+        layout, apart = automaton.layouts[sentence], _may_stand_apart(automaton, sentence)
         first = anywhere = 0
         for goal in layout.goals:
-            if goal.tokens[0] == BEGIN or (goal.tokens[0] == APART and not ends):
+            if goal.tokens[0] == BEGIN or (goal.tokens[0] == APART and not apart):
                 first |= goal.wanted
             else:
                 anywhere |= goal.wanted
@@ -204,6 +203,17 @@ class _OnlyFirst:
         """Return a mask of the states, each after a token, in which it can't be met any more."""
         there: BoolArray = self._reached.share(after.seen) | self._begun[after.node - self._root]
         return np.logical_not(there.all(axis=1))
+
+
+def _may_stand_apart(automaton: Automaton, sentence: int) -> bool:
+    """Return whether there is a token behind which no word goes on, and that is not avoided."""
+    words, nodes = automaton.whole_words, automaton.tries[sentence].nodes
+    if words is None:
+        return True
+    before = words.closing if words.marking is None else words.closing | words.marking
+    after = ((token, nodes[child]) for token, child in nodes[ROOT].children.items())
+    avoided = {token for token, node in after if node.avoided or node.held}
+    return bool(set(before.nonzero()[0].tolist()) - avoided - {automaton.eos})
 
 
 def _find_filler(automaton: Automaton, sentence: int, tokens: IntArray) -> int | None:

@@ -10,11 +10,14 @@ from lexbeam.search.automaton.trie import Goal
 from lexbeam.search.automaton.whole_words import WordBoundaries
 
 
-def ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterator[int]:
+def ends_in(
+    counted: Goal, form: Tokens, words: WordBoundaries | None, certain: bool = False
+) -> Iterator[int]:
     """Yield where a phrase ends in the tokens of another, as far as these tell.
 
     A word does not count where it goes on ("file" does not occur in "files"), nor one that must
-    stand apart where it goes on from something: *1* does not occur in *11*.
+    stand apart where it goes on from something: *1* does not occur in *11*. What may go on from
+    something before the other phrase counts, unless it has to be ``certain``.
     """
     tokens = tuple(token for token in counted.tokens if token >= 0)
     if tokens[0] not in form:
@@ -24,7 +27,11 @@ def ends_in(counted: Goal, form: Tokens, words: WordBoundaries | None) -> Iterat
         if form[at:end] != tokens:
             continue
         goes_on = counted.waits and end < len(form) and words and not words.ends(form[end])
-        if not goes_on and (at == 0 or may_stand_behind(counted, form[at - 1], words)):
+        if at == 0:
+            counts = not certain or counted.tokens[0] >= 0
+        else:
+            counts = may_stand_behind(counted, form[at - 1], words)
+        if counts and not goes_on:
             yield end
 
 
@@ -34,7 +41,7 @@ def fewest_in(
     """Return how often a phrase, in any spelling, is at least in what may stand for another."""
     fewest = 0
     for form in forms:
-        times = len({end for goal in counted for end in ends_in(goal, form, words)})
+        times = len({end for goal in counted for end in ends_in(goal, form, words, certain=True)})
         if not times:
             return 0
         fewest = min(fewest or times, times)

@@ -26,7 +26,7 @@ from lexbeam.search.automaton.trie import ROOT, Trie
 from lexbeam.search.automaton.useful_ages import AgesInKeys
 
 _MOST_BITS = 12
-_MOST_STATES = 1 << 15
+_MOST_STATES = 1 << 18
 _MOST_STATES_AT_ONCE = 1 << 11
 """So many are worked out before decoding starts, more only when a limit comes near."""
 _MOST_HELPFUL = 96
@@ -166,6 +166,10 @@ class RemainingTokens:
         if not self._laid_out[sentences].all():
             self._lay_out(sentences)
         return bool(self._dense[sentences].all())
+
+    def is_solved(self, sentence: int) -> bool:
+        """Return whether the need of each state of a sentence is worked out, and so exact."""
+        return self._solve(sentence) is not None
 
     def follows_plans(self, sentence: int) -> bool:
         """Return whether plans are followed to know what a sentence needs."""
