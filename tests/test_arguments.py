@@ -41,6 +41,7 @@ ATTENDING = TableScorer(TABLE, bos=0, eos=1, alignment=np.ones((4, 1)))
         ({"ties": [{0: [None]}]}, r"ties has 0: \[None\], but"),
         ({"ties": [{0: [0]}], "sources": [7]}, "ties need sources that are lists of tokens, not 7"),
         ({"sources": 5}, "sources must be a list with one entry a sentence, not 5"),
+        ({"phrases": range(10**12)}, "phrases must be a list with one entry a sentence"),
         ({"sources": {"a": 7}}, "sources must be a list"),
         ({"settings": 5}, "settings must be of the class Settings, not 5"),
         ({"settings": ()}, "settings must be of the class Settings"),

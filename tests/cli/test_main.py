@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -488,6 +491,39 @@ def test_an_interrupt_keeps_what_was_printed() -> None:
         assert process.wait(30) == 130
         assert process.stdout.read() == b""
         assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes work differently there")
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_an_interrupt_waits_for_a_reader_until_there_is_another(interrupts: int) -> None:
+    with start("translate") as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"".join(b"x" * 50_000 + b"\n" for _ in range(3)))
+        process.stdin.flush()
+        wait_for_full(process.stdout.fileno())
+        process.send_signal(signal.SIGINT)
+        if interrupts == 2:
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+        else:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.3)
+            lines = process.stdout.read().split(b"\n")
+            assert process.wait(30) == 130
+            assert lines.pop() == b""
+            assert lines
+            assert set(lines) == {b"X" * 50_000}
+
+
+def wait_for_full(pipe: int) -> None:
+    """Wait until nothing more fits into a pipe."""
+    unread, end = 0, time.monotonic() + 30
+    while unread < 60_000:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+        unread = int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4), sys.byteorder)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes work differently there")

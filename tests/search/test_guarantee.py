@@ -524,3 +524,85 @@ def test_a_beginning_and_patterns_that_begin_with_it_are_met_in_any_room(room: i
     given |= {"max_length": room, "beam_size": 2}
     found = decode(scorer, ["s"], [[near, first, chain, apart]], **given)[0][0]
     assert all(found.met)
+
+
+@pytest.mark.parametrize("room", [11, 20, 132])
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+def test_what_begins_a_phrase_is_no_word_of_its_own_there(room: int, algorithm: str) -> None:
+    """The lone word is counted; at the beginning of another phrase it only may be one."""
+    forms = (Form((3, 12, 7)), Form((9, 10, 9))), (Form((20, 16, 11)), Form((12, 3, 12)))
+    gap = Pattern(forms, within=2)
+    near = Pattern(((Form((3,)),), (Form((7, 7, 7, 12)), Form((15, 12, 2)))), within=3)
+    end = Pattern(((Form((12, 12, 14)),),), last=True)
+    lone = Form((17, 3)), Form((18, 16, 15)), Form((12,), apart=True)
+    once = Pattern((lone,), may_overlap=True, exact=True)
+    boundary = [each not in (0, 4, 6, 10, 16, 18, 19) for each in range(21)]
+    starting = [each not in (1, 9) and ok for each, ok in enumerate(boundary)]
+    table = np.log(np.full((21, 21), 1 / 21))
+    scorer = TableScorer(table, bos=0, eos=1, word_starts=boundary)
+    given: dict[str, Any] = {"boundary": boundary, "starting": starting, "max_length": room}
+    given |= {"algorithm": algorithm, "beam_size": 1}
+    found = decode(scorer, ["s"], [[gap, near, end, once]], **given)[0][0]
+    assert all(found.met)
+
+
+def test_where_what_ends_words_is_avoided_nothing_stands_apart_later() -> None:
+    pairs = [(x, y) for x in (3, 4, 6, 7) for y in (3, 4, 6, 7)][:10]
+    parts = Pattern(((Form((5,), apart=True),), (Form((4, 5)),)))
+    scorer = TableScorer(np.log(np.full((8, 8), 1 / 8)), bos=0, eos=1)
+    given: dict[str, Any] = {"boundary": [0, *[1] * 7], "closing": [0, 0, 1, 0, 0, 0, 0, 0]}
+    given |= {"max_length": 60, "algorithm": "dba"}
+    found = decode(scorer, ["s"], [[parts, *pairs]], [[(2,)]], **given)[0][0]
+    assert all(found.met)
+    assert found.tokens[0] == 5
+
+
+def test_eleven_phrases_share_as_many_tokens_as_they_can() -> None:
+    shortest = (4, 2, 5, 2, 3, 2, 3, 3, 2, 6, 4)
+    spans = [(4, 6), (4, 7), (6, 10), (8, 10), (8, 11), (7, 11), (6, 9), (6, 11), (0, 4), (0, 1)]
+    phrases = [shortest[start:end] for start, end in (*spans, (2, 4))]
+    scorer = TableScorer(np.log(np.full((7, 7), 1 / 7)), bos=0, eos=1)
+    found = decode(scorer, ["s"], [phrases], max_length=11, boundary=[0, 0, 0, 1, 1, 1, 1])[0][0]
+    assert all(found.met)
+    with pytest.raises(ConstraintError, match="need 11 tokens, max_length is 10"):
+        decode(scorer, ["s"], [phrases], max_length=10, boundary=[0, 0, 0, 1, 1, 1, 1])
+
+
+def test_plans_say_how_many_tokens_are_enough_not_how_many_are_needed() -> None:
+    phrases = [(2 + i, 3 + i) for i in range(20)]
+    scorer = TableScorer(np.log(np.full((30, 30), 1 / 30)), bos=0, eos=1)
+    with pytest.raises(ConstraintError, match=r"need up to \d+ tokens, max_length is 5"):
+        decode(scorer, ["s"], [phrases], max_length=5)
+
+
+@pytest.mark.parametrize("limit", [13, 40, 80, 300])
+@pytest.mark.parametrize("algorithm", ["dba", "lookahead"])
+def test_a_token_that_is_known_late_in_a_step_is_at_hand(limit: int, algorithm: str) -> None:
+    """Plans become known while tokens are looked at; then another token led to no candidate."""
+    table = np.array(
+        [
+            [-34.442, -1.204, -1.094, -5.976, -1.161],
+            [-33.015, -1.204, -6.535, -1.737, -0.696],
+            [-33.422, -1.204, -0.936, -1.927, -2.276],
+            [-33.555, -1.204, -4.279, -0.764, -1.728],
+            [-31.793, -1.204, -1.166, -4.757, -1.002],
+        ]
+    )
+    twice = Pattern(((Form((3, 4)), Form((2,))),), may_overlap=True, exact=True)
+    demands = [
+        twice,
+        twice,
+        Pattern(((Form((2,)),),), may_overlap=True),
+        Pattern(((Form((2, 2, 4)),), (Form((3, 3, 4)),), (Form((4, 4)),))),
+        Pattern(((Form((3,)),), (Form((4, 4)),))),
+        Pattern(((Form((3, 3, 4)),), (Form((3,)),))),
+        Pattern(((Form((4,)),), (Form((2, 3)),)), within=3),
+        Pattern(((Form((3, 2)),), (Form((3, 4)), Form((3,), apart=True)))),
+        (3, 2, 2, 4),
+        (4, 4),
+    ]
+    given: dict[str, Any] = {"boundary": [1, 1, 1, 0, 0], "starting": [0, 0, 1, 0, 0]}
+    given |= {"max_length": limit, "algorithm": algorithm, "beam_size": 1}
+    scorer = TableScorer(table, bos=0, eos=1, word_starts=[1, 1, 1, 0, 0])
+    found = decode(scorer, ["s"], [demands], [[(4, 3)]], **given)[0][0]
+    assert all(found.met)

@@ -266,6 +266,13 @@ def test_prices_are_differences_of_log_probability(translator: Translator) -> No
     assert [report.price for report in result.constraints[1:]] == pytest.approx([0, 0])
 
 
+def test_the_price_of_what_was_dropped_is_that_of_one_more(translator: Translator) -> None:
+    kept, dropped = ask(translator, *[{"text": "cat", "soft": 0.5}] * 2, prices=True).constraints
+    assert (kept.dropped, dropped.dropped) == (False, True)
+    assert dropped.price is not None
+    assert dropped.price > 0.5
+
+
 class TestLongTexts:
     def test_what_is_there_stays(self, translator: Translator) -> None:
         result = ask(

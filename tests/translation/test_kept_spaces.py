@@ -47,6 +47,7 @@ def respaced(source: str, text: str, *others: str) -> str:
         ("Save (%s).", "Sichern %s.", "Sichern %s."),
         ("Save %s.", "%s sichern.", "%s sichern."),
         ("a%s b %s", "x %s y%s", "x%s y %s"),
+        ("100 %s.", "100%%s.", "100% %s."),  # "%%" would be a percent sign
         ("<b>a</b>", "<b> </b>", "<b> </b>"),
         ("nothing", "gar nichts", "gar nichts"),
         ("%s", "", ""),
