@@ -589,7 +589,7 @@ def test_a_token_that_is_known_late_in_a_step_is_at_hand(limit: int, algorithm: 
         ]
     )
     twice = Pattern(((Form((3, 4)), Form((2,))),), may_overlap=True, exact=True)
-    demands = [
+    demands: list[Any] = [
         twice,
         twice,
         Pattern(((Form((2,)),),), may_overlap=True),
