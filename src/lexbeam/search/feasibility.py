@@ -44,7 +44,7 @@ def refuse_impossible(
         tight = first + remaining.most_needed[sentence] > limit
         if tight or (counted and request.prefix) or sentence in certain:
             need = _need_after_prefix(sentence, request, automaton, remaining, limit)
-            _refuse_need(sentence, request, limit, need, remaining.is_solved(sentence))
+            _refuse_need(sentence, request, limit, need, bool(remaining.exact[sentence]))
 
 
 def _refuse_too_long(sentence: int, request: Request, limit: int) -> None:

@@ -167,10 +167,6 @@ class RemainingTokens:
             self._lay_out(sentences)
         return bool(self._dense[sentences].all())
 
-    def is_solved(self, sentence: int) -> bool:
-        """Return whether the need of each state of a sentence is worked out, and so exact."""
-        return self._solve(sentence) is not None
-
     def follows_plans(self, sentence: int) -> bool:
         """Return whether plans are followed to know what a sentence needs."""
         return not self._is_proven(sentence) and self._solve(sentence) is None
