@@ -8,7 +8,7 @@ import pytest
 
 from lexbeam.errors import ModelError
 from lexbeam.models import file_reading
-from lexbeam.models.file_reading import file_digest, read_file, read_unpacked
+from lexbeam.models.file_reading import file_digest, read_file, read_unpacked, refusing_locked
 
 
 def test_packed_or_not_the_content_is_the_same(tmp_path: Path) -> None:
@@ -55,3 +55,12 @@ def test_a_file_past_the_limit_is_not_read(tmp_path: Path) -> None:
     assert read_file(path, largest=5) == b"12345"
     with pytest.raises(ModelError, match=r"some\.bin: 5 bytes, 4 is the limit"):
         read_file(path, largest=4)
+
+
+def test_what_must_not_be_looked_at_is_named() -> None:
+    @refusing_locked()
+    def look() -> None:
+        raise PermissionError(13, "Permission denied", "folder/manifest")
+
+    with pytest.raises(ModelError, match="manifest: can.t be read: Permission"):
+        look()

@@ -127,8 +127,37 @@ def test_sizes_that_can_not_be(source: Path, sizes: Any, forged: bool) -> None:
     magic, head, body = file.read_bytes().split(b"\n", 2)
     header = json.loads(head) | {"sizes": sizes}
     if forged:
-        header["check"] = cache._check(header["key"], sizes, body)
+        header["check"] = cache._check(header["key"], sizes, [body])
     file.write_bytes(b"\n".join([magic, json.dumps(header).encode(), body]))
     calls, build = counter()
     assert list(cache.build_once([source], "test", build)) == PARTS
     assert len(calls) == 1
+
+
+def _make_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def _make_longer(file: Path) -> None:
+    with file.open("r+b") as stream:
+        stream.truncate(1 << 40)  # nothing of it is written
+
+
+def _make_endless(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/dev/zero")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.parametrize("damage", [_make_pipe, _make_longer, _make_endless])
+def test_what_is_no_file_of_a_cache_is_not_read(
+    source: Path, damage: Callable[[Path], None]
+) -> None:
+    calls, build = counter()
+    cache.build_once([source], "test", build)
+    (file,) = cache_home().iterdir()
+    damage(file)
+    assert list(cache.build_once([source], "test", build)) == PARTS
+    assert list(cache.build_once([source], "test", build)) == PARTS
+    assert len(calls) == 2

@@ -65,6 +65,15 @@ def refusing_damage(path: Path) -> Iterator[None]:
         raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from None
 
 
+@contextmanager
+def refusing_locked() -> Iterator[None]:
+    """Turn the error for what must not be looked at into a ModelError that names it."""
+    try:
+        yield
+    except PermissionError as error:
+        raise ModelError(f"{error.filename}: can't be read: {error.strerror}") from None
+
+
 def check_file(path: Path, largest: int = LARGEST_FILE) -> int:
     """Return the size of a file; anything but a regular file of at most that size is an error."""
     try:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import module_names
+from lexbeam.models.file_reading import refusing_locked
 from lexbeam.models.model import Model
 from lexbeam.plugins import MODEL_FORMATS, load_plugins
 
@@ -47,6 +48,7 @@ def register(
     _FORMATS[name] = ModelFormat(name, sign, recognises, load)
 
 
+@refusing_locked()
 def load_path(path: Path, threads: int) -> Model:
     """Load the model in a file or folder with the first format that recognises it."""
     tried = []

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from lexbeam.errors import ModelError
+from lexbeam.models.file_reading import check_file
 from lexbeam.models.paths import cache_home
 from lexbeam.text.atomic_write import replacing
 from lexbeam.version import __version__
 
 _MAGIC = b"lexbeam-cache-2\n"
 _PACKAGE = Path(__file__).parent
+_LONGEST_HEADER = 1 << 20
+"""Bytes of the longest header that is read: keys and sizes of some parts."""
 
 
 def build_once(
@@ -66,35 +69,33 @@ def _key(sources: Sequence[Path], purpose: str) -> str:
     return json.dumps([__version__, purpose, states, code_digest()])
 
 
-def _check(key: str, sizes: Any, body: bytes | memoryview) -> int:
-    return zlib.crc32(body, zlib.crc32(json.dumps([key, sizes]).encode()))
+def _check(key: str, sizes: Any, parts: Sequence[bytes]) -> int:
+    """Return a checksum of the parts and of what is said of them."""
+    check = zlib.crc32(json.dumps([key, sizes]).encode())
+    for part in parts:
+        check = zlib.crc32(part, check)
+    return check
 
 
 def _read(file: Path, key: str) -> list[bytes] | None:
     """Return the parts that were kept, or None if there are none that can be trusted."""
     try:
-        data = file.read_bytes()
-        if not data.startswith(_MAGIC):
-            return None
-        end = data.index(b"\n", len(_MAGIC))
-        header = json.loads(data[len(_MAGIC) : end])
-        sizes, body = header["sizes"], memoryview(data)[end + 1 :]
-        if header["key"] != key or header["check"] != _check(key, sizes, body):
-            return None
-        if min(sizes, default=0) < 0 or sum(sizes) != len(body):
-            return None
-        parts, start = [], 0
-        for size in sizes:
-            parts.append(bytes(body[start : start + size]))
-            start += size
-        return parts
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        length = check_file(file)
+        with file.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                return None
+            header = json.loads(stream.readline(_LONGEST_HEADER))
+            sizes, left = header["sizes"], length - stream.tell()
+            if header["key"] != key or min(sizes, default=0) < 0 or sum(sizes) != left:
+                return None
+            parts = [stream.read(size) for size in sizes]
+        return parts if header["check"] == _check(key, sizes, parts) else None
+    except (OSError, ModelError, MemoryError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def _write(file: Path, key: str, parts: Sequence[bytes]) -> None:
-    body = b"".join(parts)
     sizes = [len(part) for part in parts]
-    header = json.dumps({"key": key, "sizes": sizes, "check": _check(key, sizes, body)})
+    header = json.dumps({"key": key, "sizes": sizes, "check": _check(key, sizes, parts)})
     with replacing(file) as stream:
-        stream.write(_MAGIC + header.encode() + b"\n" + body)
+        stream.write(b"".join((_MAGIC, header.encode(), b"\n", *parts)))

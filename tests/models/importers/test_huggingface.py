@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -327,6 +328,15 @@ def test_a_tokenizer_file_is_enough(family: str, tmp_path: Path) -> None:
 def test_a_missing_file_is_named(copy: Path, tmp_path: Path, file: str, named: str) -> None:
     (copy / file).unlink()
     with pytest.raises(ModelError, match=named):
+        import_checkpoint(copy, tmp_path / "out")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.parametrize("file", ["config.json", "source.spm", "README.md", "model.safetensors"])
+def test_a_pipe_is_no_file_of_a_model(copy: Path, tmp_path: Path, file: str) -> None:
+    (copy / file).unlink(missing_ok=True)
+    os.mkfifo(copy / file)
+    with pytest.raises(ModelError, match=f"{file}: can't be read: not a file"):
         import_checkpoint(copy, tmp_path / "out")
 
 

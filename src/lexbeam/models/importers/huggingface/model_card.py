@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lexbeam.models.file_reading import LARGEST_VOCABULARY, read_file
+
 CARD = "README.md"
 
-_ALIGNED = "transformer-align"
+_ALIGNED = b"transformer-align"
 """What OPUS-MT calls models that were trained with guided alignment."""
 
 
 def aligned_head(card: Path, decoder_layers: int) -> tuple[int, int] | None:
     """Return the layer and head that Marian's guided alignment trains, if the card names it."""
-    text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
+    text = read_file(card, LARGEST_VOCABULARY) if card.exists() else b""
     return (decoder_layers - 1, 0) if _ALIGNED in text else None

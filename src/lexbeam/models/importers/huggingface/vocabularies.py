@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexbeam.errors import ModelError
-from lexbeam.models.file_reading import naming
+from lexbeam.models.file_reading import LARGEST_VOCABULARY, naming, read_file
 from lexbeam.models.importers.huggingface.files import read_json, read_json_if_there
 from lexbeam.models.importers.huggingface.pieces import PieceModel, Special
 
@@ -72,12 +72,9 @@ def renumber(
 
 def read_pieces(path: Path) -> PieceModel:
     """Read a SentencePiece model."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise ModelError(f"{path}: no such file") from None
-    except OSError as error:
-        raise ModelError(f"{path}: can't be read: {error}") from None
+    if not path.exists():
+        raise ModelError(f"{path}: no such file")
+    data = read_file(path, LARGEST_VOCABULARY)
     with naming(path):
         return PieceModel(data)
 
