@@ -62,5 +62,5 @@ def test_what_must_not_be_looked_at_is_named() -> None:
     def look() -> None:
         raise PermissionError(13, "Permission denied", "folder/manifest")
 
-    with pytest.raises(ModelError, match="manifest: can.t be read: Permission"):
+    with pytest.raises(ModelError, match="folder/manifest: can't be read: Permission"):
         look()
