@@ -606,3 +606,68 @@ def test_a_token_that_is_known_late_in_a_step_is_at_hand(limit: int, algorithm: 
     scorer = TableScorer(table, bos=0, eos=1, word_starts=[1, 1, 1, 0, 0])
     found = decode(scorer, ["s"], [demands], [[(4, 3)]], **given)[0][0]
     assert all(found.met)
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+@pytest.mark.parametrize("limit", [13, 43, 113, 313])
+def test_a_word_that_may_neither_end_nor_go_on_is_no_way_however_much_room_there_is(
+    limit: int, beam_size: int
+) -> None:
+    scores = np.random.default_rng(700064).normal(scale=2.0, size=(16, 16))
+    table = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    table[:, 1] = np.log(0.005)
+    scorer = TableScorer(np.minimum(table, 0), bos=0, eos=1, word_starts=np.ones(16, np.bool_))
+    phrases = [(3, 6, 4, 3), (7, 3), (3, 3), (3,), (2, 3), (6, 2, 3, 7), (4, 4, 7)]
+    given: dict[str, Any] = {"boundary": [1] * 16, "max_length": limit, "beam_size": beam_size}
+    found = decode(scorer, ["s"], [phrases], [[(4, 7, 7)]], algorithm="dba", **given)[0][0]
+    assert all(found.met)
+
+
+def counted(token: int, times: int) -> list[Pattern]:
+    return [Pattern(((Form((token,)),),), may_overlap=True, exact=True)] * times
+
+
+@pytest.mark.parametrize("limit", [27, 57, 87, 327])
+def test_plans_of_many_demands_are_found_with_much_room_as_with_little(limit: int) -> None:
+    """Met by 7 4 3 2 4 3 3 2 5 7 6 7 2 7 4 4 5 2 3 2 6 4 3 4 3 7 2."""
+
+    def chain(*parts: tuple[Form, ...], within: int | None = None) -> Pattern:
+        return Pattern(parts, within=within)
+
+    def one(*tokens: int) -> tuple[Form, ...]:
+        return (Form(tokens),)
+
+    demands: list[Any] = [
+        (7,),
+        chain(one(5), one(3, 2), (Form((6, 7)), Form((3, 4))), within=2),
+        chain(one(4, 5, 2), one(3, 2, 6, 4), within=0),
+        Pattern((one(2, 5),), may_overlap=True, exact=True),
+        chain(one(4), one(2)),
+        chain(
+            (Form((2, 7)), Form((6,), apart=True)),
+            one(2, 3),
+            (Form((4,)), Form((5, 3))),
+            within=3,
+        ),
+        chain(one(7, 4), one(3, 2), one(3), within=2),
+        chain(one(3, 4), one(3, 7, 2), within=0),
+        chain((Form((3,)), Form((4, 5, 2))), one(6, 4)),
+        chain((Form((3,)), Form((6, 6))), one(7, 2), within=0),
+        (3, 2),
+        *counted(3, 6),
+        chain((Form((4, 3)), Form((3,)), Form((4,))), one(4, 3, 7, 2), within=1),
+        *counted(7, 5),
+        (3, 3),
+        (4, 5),
+        chain(one(4, 3), one(3, 2, 5)),
+        chain(one(6), one(4, 3, 4, 3), within=0),
+        *counted(5, 2),
+        (7,),
+    ]
+    scores = np.random.default_rng(5223).normal(scale=2.0, size=(8, 8))
+    scores[:, 0] = -30
+    table = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True) + np.log(0.95)
+    table[:, 1] = np.log(0.05)
+    given: dict[str, Any] = {"max_length": limit, "algorithm": "dba", "beam_size": 2}
+    found = decode(TableScorer(table, bos=0, eos=1), [tuple(range(7))], [demands], **given)[0][0]
+    assert all(found.met)

@@ -20,6 +20,9 @@ from lexbeam.search.automaton.states import States
 _WIDTH = 128
 """States that are kept side by side at most when a short output is looked for."""
 
+_LEAST_WIDTH = 24
+"""States that are kept at least: fewer take hardly less time."""
+
 _MOST_WORK = 1_000_000
 """Tokens that may be tried to find a short output of a sentence, times the parts of its
 constraints and the arrays that a set of its bits takes. A third may be tried to follow plans."""
@@ -253,9 +256,9 @@ class FollowedPlans:
             ask = self._moves.ask_best
         enough = int(self._enough.needs(start).min())
         # More room must not make the beam narrower.
-        tries = max(_count_tokens(ask(start)), 1) * max(min(limit, enough), 1)
+        tries = max(_count_tokens(ask(start)), 1) * max(enough, 1)
         limit = min(limit, 2 * enough + 16)  # What is not done by then goes round in circles.
-        width = min(max(self._most_tries // tries, 4), _WIDTH)
+        width = min(max(self._most_tries // tries, _LEAST_WIDTH), _WIDTH)
         for step in range(limit):
             after, forbidden = self._moves.look_ahead(beam, ask(beam))
             need = self._moves.missing(after, forbidden, hopes).ravel()

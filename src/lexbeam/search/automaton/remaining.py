@@ -83,9 +83,9 @@ class RemainingTokens:
         if solved is None:
             proven = self._is_proven(sentence)
             hindered = _is_hindered(layout, self._automaton.tries[sentence])
+            if hindered and may_be_stuck(self._automaton, sentence, self._ends):
+                self._may_be_stuck.add(sentence)
             if proven:  # A word may have to go on before the plan begins, if something is avoided.
-                if hindered and may_be_stuck(self._automaton, sentence, self._ends):
-                    self._may_be_stuck.add(sentence)
                 behind = layout.hard_size + hindered * _MOST_TO_GO_ON
                 return self._note_beginnings(sentence, behind) if layout.strict else behind
             if not proven and any(goal.exact for goal in layout.goals):
