@@ -8,7 +8,7 @@ import pytest
 
 from lexbeam.errors import ModelError
 from lexbeam.models import file_reading
-from lexbeam.models.file_reading import file_digest, read_file, read_unpacked, refusing_locked
+from lexbeam.models.file_reading import file_digest, read_file, read_unpacked, refusing_unreadable
 
 
 def test_packed_or_not_the_content_is_the_same(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_file_past_the_limit_is_not_read(tmp_path: Path) -> None:
 
 
 def test_what_must_not_be_looked_at_is_named() -> None:
-    @refusing_locked()
+    @refusing_unreadable()
     def look() -> None:
         raise PermissionError(13, "Permission denied", "folder/manifest")
 

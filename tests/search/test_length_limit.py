@@ -11,7 +11,7 @@ OTHERS = np.array([[20, PAD]])
 
 
 @pytest.mark.parametrize(
-    ("late_ones", "content", "in_time", "looked_at"),
+    ("late_ones", "one_is_enough", "in_time", "looked_at"),
     [
         ({11}, False, [1, 0, 1, 0], 5),  # one is missing: what stands behind is looked at
         ({11}, True, [1, 0, 0, 0], 3),  # one of the first is enough
@@ -21,7 +21,7 @@ OTHERS = np.array([[20, PAD]])
     ],
 )
 def test_what_stands_behind_the_first_tokens_is_looked_at_where_it_is_needed(
-    late_ones: set[int], content: bool, in_time: list[int], looked_at: int
+    late_ones: set[int], one_is_enough: bool, in_time: list[int], looked_at: int
 ) -> None:
     seen: list[int] = []
 
@@ -31,7 +31,7 @@ def test_what_stands_behind_the_first_tokens_is_looked_at_where_it_is_needed(
         return np.isin(ids, [*late_ones, PAD])
 
     most, proposed = np.array([2]), np.array([4])
-    found, closed = _first_in_time(TOKENS, OTHERS, late, most, proposed, np.array([content]))
+    found, closed = _first_in_time(TOKENS, OTHERS, late, most, proposed, np.array([one_is_enough]))
     assert found.tolist() == [list(map(bool, in_time))]
     assert closed.tolist() == [[20 in late_ones, True]]
     assert len(seen) == looked_at

@@ -66,7 +66,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def refusing_locked() -> Iterator[None]:
+def refusing_unreadable() -> Iterator[None]:
     """Turn the error for what must not be looked at into a ModelError that names it."""
     try:
         yield

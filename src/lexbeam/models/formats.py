@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lexbeam.errors import ModelError
 from lexbeam.models.discovery import module_names
-from lexbeam.models.file_reading import refusing_locked
+from lexbeam.models.file_reading import refusing_unreadable
 from lexbeam.models.model import Model
 from lexbeam.plugins import MODEL_FORMATS, load_plugins
 
@@ -48,7 +48,7 @@ def register(
     _FORMATS[name] = ModelFormat(name, sign, recognises, load)
 
 
-@refusing_locked()
+@refusing_unreadable()
 def load_path(path: Path, threads: int) -> Model:
     """Load the model in a file or folder with the first format that recognises it."""
     tried = []

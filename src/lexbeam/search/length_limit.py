@@ -205,9 +205,9 @@ class LengthLimit:
             in_time, closed = ~is_late[:, :width] | scoreless, is_late[:, width:]
             in_time &= in_time.cumsum(axis=1) <= most[:, None]
         else:
-            known = map(self._remaining.knows_no_more, self.looks.sentences.tolist())
-            knows_no_more = np.fromiter(known, np.bool_, len(self.looks.sentences))[sentence]
-            asked = top_ids, tokens, late, most, proposed, knows_no_more
+            knows_no_more = map(self._remaining.knows_no_more, self.looks.sentences.tolist())
+            one_is_enough = np.fromiter(knows_no_more, np.bool_, len(self.looks.sentences))
+            asked = top_ids, tokens, late, most, proposed, one_is_enough[sentence]
             in_time, closed = _first_in_time(*asked)
         in_time &= np.arange(in_time.shape[1]) < proposed[:, None]
         top_scores = np.where(in_time, scores.top_scores, -np.inf)
@@ -269,15 +269,14 @@ def _first_in_time(
     late: Callable[[IntArray, IntArray], BoolArray],
     most: IntArray,
     proposed: IntArray,
-    content: BoolArray,
+    one_is_enough: BoolArray,
 ) -> tuple[BoolArray, BoolArray]:
     """Return a mask of the first ``most`` of each row's tokens that are not late.
 
     What stands behind them is not looked at: mostly the first ones are in time, and it may be long
-    work to know that a token is. Nor are tokens behind those ``proposed`` for the row. ``content``
-    are the rows for which one token that is in time is enough: little is known to be. What is
-    `PAD` was closed before, and takes a place all the same. Also return which of the others are
-    late.
+    work to know that a token is. Nor are tokens behind those ``proposed`` for the row. For some
+    rows one token that is in time is enough. What is `PAD` was closed before, and takes a place all
+    the same. Also return which of the others are late.
     """
     in_time = np.zeros(ids.shape, np.bool_)
     rows, columns = np.arange(len(ids)), np.arange(ids.shape[1])
@@ -286,19 +285,16 @@ def _first_in_time(
     first = np.where(is_first, ids[:, :width], PAD)
     is_late = late(rows, np.concatenate((first, others), axis=1))
     in_time[:, :width] = ~is_late[:, :width] | (is_first & (first == PAD))
-    in_all = np.count_nonzero(in_time[:, :width] & (first != PAD), axis=1)
-    in_all += np.count_nonzero(~is_late[:, width:], axis=1)
-    rows = rows[(in_time.sum(axis=1) < most) & ~(content & (in_all > 0))]
+    has_one = ~is_late.all(axis=1)  # padding counts as late
+    rows = rows[(in_time.sum(axis=1) < most) & ~(one_is_enough & has_one)]
     behind = (columns >= most[rows, None]) & (columns < proposed[rows, None])
     is_late = is_late[:, width:]
     if behind.any():
-        now_known = ~late(rows, np.where(behind, ids[rows], PAD))
-        in_time[rows] |= now_known | (behind & (ids[rows] == PAD))
+        further = ~late(rows, np.where(behind, ids[rows], PAD))
+        in_time[rows] |= further | (behind & (ids[rows] == PAD))
         in_time[rows] &= in_time[rows].cumsum(axis=1) <= most[rows, None]
         # A plan may have become known in between: the same token is no more late among the others.
-        column = np.flatnonzero(now_known.any(axis=0))
-        found = np.where(now_known, ids[rows], PAD)[:, column]
-        is_late[rows] &= ~((others[rows, :, None] == found[:, None]) & (found != PAD)[:, None]).any(
-            2
-        )
+        found = np.where(further, ids[rows], PAD)[:, further.any(axis=0)]
+        same = (others[rows, :, None] == found[:, None]) & (found != PAD)[:, None]
+        is_late[rows] &= ~same.any(axis=2)
     return in_time, is_late

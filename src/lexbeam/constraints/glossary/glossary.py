@@ -86,7 +86,7 @@ class Glossary:
         for option, value in (("compounds", compounds), ("verbs", verbs)):
             if not isinstance(value, int):
                 raise SettingError(f"{option} must be True or False, not {represented(value)}")
-        _refuse_no_languages(source, target)
+        _check_languages(source, target)
         self._contents = list(contents)
         self._case = case
         self._lemmas = lemmas
@@ -187,7 +187,7 @@ class Glossary:
 
     def check(self, source: str | None = None, target: str | None = None) -> list[Problem]:
         """Return all problems: lines that can't be used, and entries that disagree or overlap."""
-        _refuse_no_languages(source, target)
+        _check_languages(source, target)
         return [*self.problems, *compare(self._all_rules(source, target))]
 
     def prepare(self, source: str | None = None, target: str | None = None) -> None:
@@ -198,7 +198,7 @@ class Glossary:
                 and they are wanted.
             MissingExtraError: lemmas are wanted and their dictionaries are not installed.
         """
-        _refuse_no_languages(source, target)
+        _check_languages(source, target)
         if self._lemmas:
             languages()
         target = target or self._languages[1]
@@ -223,7 +223,7 @@ class Glossary:
         """
         if not isinstance(text, str):
             raise InputError(f"terms are looked for in a text, not in {represented(text)}")
-        _refuse_no_languages(source, target)
+        _check_languages(source, target)
         source, target = source or self._languages[0], target or self._languages[1]
         found = self._ready_matcher(source, target).find(text, skip)
         joined = {match.rule: self._in_compounds(match.rule, target) for match in found}
@@ -289,7 +289,8 @@ class Glossary:
         ]
 
 
-def _refuse_no_languages(source: object, target: object) -> None:
+def _check_languages(source: object, target: object) -> None:
+    """Raise if something that is no language is given in place of one."""
     for name, language in (("source", source), ("target", target)):
         if language is not None and not isinstance(language, str):
             raise SettingError(f"{name} must be a language, not {represented(language)}")

@@ -27,7 +27,7 @@ from lexbeam.models.file_reading import (
     check_file,
     naming,
     read_file,
-    refusing_locked,
+    refusing_unreadable,
 )
 from lexbeam.models.model import Model
 
@@ -46,7 +46,7 @@ def is_argos_package(path: str | Path) -> bool:
     return (package / _METADATA).is_file() and (package / _MODEL / "model.bin").is_file()
 
 
-@refusing_locked()
+@refusing_unreadable()
 def import_package(path: str | Path, out: str | Path, precision: str | None = None) -> Path:
     """Write an Argos package as a bundle that `lexbeam.load` takes; return the bundle's folder.
 

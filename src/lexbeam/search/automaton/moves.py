@@ -188,14 +188,15 @@ class _OnlyFirst:
     @classmethod
     def of(cls, automaton: Automaton, sentence: int) -> _OnlyFirst | None:
         """Return what of a sentence has to be the beginning, if anything has."""
-        layout, apart = automaton.layouts[sentence], _may_stand_apart(automaton, sentence)
-        first = anywhere = 0
+        layout = automaton.layouts[sentence]
+        first = apart = anywhere = 0
         for goal in layout.goals:
-            if goal.tokens[0] == BEGIN or (goal.tokens[0] == APART and not apart):
-                first |= goal.wanted
-            else:
-                anywhere |= goal.wanted
-        bits = layout.hard_wanted & first & ~anywhere
+            first |= goal.wanted * (goal.tokens[0] == BEGIN)
+            apart |= goal.wanted * (goal.tokens[0] == APART)
+            anywhere |= goal.wanted * (goal.tokens[0] not in (APART, BEGIN))
+        if apart and _may_stand_apart(automaton, sentence):
+            anywhere |= apart
+        bits = layout.hard_wanted & (first | apart) & ~anywhere
         wanted = [1 << i for i in range(bits.bit_length()) if bits >> i & 1]
         return cls(automaton, sentence, wanted) if wanted else None
 
@@ -210,10 +211,12 @@ def _may_stand_apart(automaton: Automaton, sentence: int) -> bool:
     words, nodes = automaton.whole_words, automaton.tries[sentence].nodes
     if words is None:
         return True
-    before = words.closing if words.marking is None else words.closing | words.marking
-    after = ((token, nodes[child]) for token, child in nodes[ROOT].children.items())
-    avoided = {token for token, node in after if node.avoided or node.held}
-    return bool(set(before.nonzero()[0].tolist()) - avoided - {automaton.eos})
+    before = words.closing.copy() if words.marking is None else words.closing | words.marking
+    before[automaton.eos] = False
+    for token, child in nodes[ROOT].children.items():
+        if token >= 0 and (nodes[child].avoided or nodes[child].held):
+            before[token] = False
+    return bool(before.any())
 
 
 def _find_filler(automaton: Automaton, sentence: int, tokens: IntArray) -> int | None:

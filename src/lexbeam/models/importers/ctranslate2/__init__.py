@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle, formats
-from lexbeam.models.file_reading import naming, refusing_locked
+from lexbeam.models.file_reading import naming, refusing_unreadable
 from lexbeam.models.import_cache import load_imported
 from lexbeam.models.importers.ctranslate2 import binary
 from lexbeam.models.importers.ctranslate2.framing import Wishes, make_framing
@@ -34,7 +34,7 @@ def is_ctranslate2_model(path: str | Path) -> bool:
     return any(is_vocabulary(file.name) for file in folder.iterdir())
 
 
-@refusing_locked()
+@refusing_unreadable()
 def import_model(
     path: str | Path,
     out: str | Path,

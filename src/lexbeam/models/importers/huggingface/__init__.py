@@ -13,7 +13,7 @@ from pathlib import Path
 from lexbeam.errors import ModelError
 from lexbeam.models import bundle
 from lexbeam.models.bundle_manifest import read_framing
-from lexbeam.models.file_reading import naming, refusing_damage, refusing_locked
+from lexbeam.models.file_reading import naming, refusing_damage, refusing_unreadable
 from lexbeam.models.graphs.architecture import Architecture
 from lexbeam.models.importers.huggingface.family import find_family
 from lexbeam.models.importers.huggingface.files import read_json, read_weights
@@ -32,7 +32,7 @@ __all__ = ["import_checkpoint"]
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
-@refusing_locked()
+@refusing_unreadable()
 def import_checkpoint(
     path: str | Path,
     out: str | Path,
